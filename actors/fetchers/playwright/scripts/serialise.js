@@ -5,7 +5,7 @@
   const VOID = new Set(['area', 'base', 'br', 'col', 'embed', 'hr', 'img', 'input', 'link', 'meta', 'source', 'track', 'wbr']);
   const RAW = new Set(['script', 'style', 'xmp', 'noembed', 'noframes', 'plaintext', 'noscript']);
   const UNMARKED = new Set(['template', 'head', 'title', 'dialog', 'details', ...RAW, ...VOID]);
-  const LEAST = 30;
+  const LEAST = 30, STAMP = 'data-llm-id'; // ours, and none of the page's
   const text = (value) => value.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;').replace(/\u00a0/g, '&nbsp;');
   const quoted = (value) => value.replace(/&/g, '&amp;').replace(/"/g, '&quot;').replace(/\u00a0/g, '&nbsp;');
   const kept = globalThis.__weft?.kept; // rows of a list that shows only some of them at a time
@@ -36,7 +36,7 @@
     count++;
     let tag = `<${written(element)}`;
     for (const { name, value } of element.attributes)
-      if (/^[^\s"'<>/=\u0000]+$/.test(name) && !(extra && name === 'hidden')) tag += ` ${name}="${quoted(value)}"`;
+      if (/^[^\s"'<>/=\u0000]+$/.test(name) && name !== STAMP && !(extra && name === 'hidden')) tag += ` ${name}="${quoted(value)}"`;
     put(`${tag}${extra}>`);
   }
 

@@ -86,7 +86,7 @@ async def _text(document: TabDocument) -> PageText:
     blocks, links, images = [*words.blocks], [*words.links], [*words.images]
     with anyio.move_on_after(_FRAMES_S):
         for within in (await snapshot_document(document)).frames[:_MAX_FRAMES]:
-            inner = await document.inner(within.id, within.way) if not within.covered else None
+            inner = await document.inner(within.id, within.way, within.number) if not within.covered else None
             if inner is None:
                 continue
             with suppress(FaultError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -29,10 +30,14 @@ from protocol.faults import Code, FaultError, fault
 ID_SEPARATOR = "."
 """Separates in an id a frame and what is in it."""
 
-_PARTS = (
-    *("words", "tree", "kinds", "values", "places", "names", "ids"),
+PARTS = (
+    "begin",
+    *("words", "tree", "kinds", "values", "places", "names", "ids", "numbers"),
     *("markers", "shown", "snapshot", "content", "facts", "observe", "answer"),
 )
+"""The scripts of `scripts/view/` in the order in which they run; an extension has them as its content scripts."""
+
+_FRAMED = re.compile(r"f(\d{1,9})_(\d{1,9})")
 _TRIES = 3
 """How often another document may take the place of one during a call."""
 
@@ -49,22 +54,38 @@ ElementSignature = tuple[str, dict[str, str]]
 """An id, and the features by which its element is recognized in another document."""
 
 
-class _ScriptResult(Struct, frozen=True):
-    """The result of `scripts/view/answer.js`; `strange` is the address of a document that has not been seeded."""
+class Seeds(Struct, frozen=True):
+    """What a document takes over from those before it in its tab: the next free number, and what the page had."""
 
+    next: int
+    entries: tuple[ElementSignature, ...]
+
+
+class _ScriptResult(Struct, frozen=True):
+    """The result of `scripts/view/answer.js`; `strange` is the address of a document that has not been seeded.
+
+    In a document that is `bare` the scripts have not run yet. `next` is the number that is free in this one.
+    """
+
+    bare: bool = False
     strange: str = ""
     failed: bool = False
     result: Any = None
+    next: int = 1
 
 
 @dataclass(frozen=True)
 class TabDocument:
-    """The document of a tab, or of one of its frames; `prefix` is what ids in it begin with."""
+    """The document of a tab, or of one of its frames: `prefix` is what ids in it begin with.
+
+    `number` is that of its frame, 0 for the tab's own and where it is not known.
+    """
 
     tab: Tab
     frame: Frame
     world: IsolatedWorld
     prefix: str = ""
+    number: int = 0
 
     async def call(self, function: str, kind: type[T], **args: Any) -> T:
         """Call a function of the scripts; a new document is first seeded with the signatures of its page.
@@ -73,15 +94,17 @@ class TabDocument:
             FaultError: BROWSER_PAGE_HUNG where it does not respond; EXECUTION_ERROR; PAGE_CRASHED.
         """
         for _ in range(_TRIES):
-            expression = f"({_program()})({msgspec.json.encode([function, args]).decode()})"
-            response = await self._run(expression)
+            response = await self._run(_calling(function, args))
+            if response is not None and response.bare:
+                response = await self._run(_program() + _calling(function, args))
             if response is None:
                 break
             if response.result is not None:
+                self.memory.reserve(response.next)
                 return msgspec.convert(response.result, kind)
             if response.failed:
                 raise FaultError(fault(Code.EXECUTION_ERROR, "The page does not let itself be looked at."))
-            args = {**args, "seeds": self.memory.signatures(response.strange)}
+            args = {**args, "seeds": self.memory.seeds(response.strange)}
         raise FaultError(fault(Code.BROWSER_PAGE_HUNG))
 
     @property
@@ -98,8 +121,11 @@ class TabDocument:
                 return None  # the frame is gone
             raise self.tab.fault(error) from error
 
-    async def inner(self, name: str, way: Way) -> TabDocument | None:
-        """Return the document in a frame of this one; None for one that cannot be evaluated in."""
+    async def inner(self, name: str, way: Way, element: int = 0) -> TabDocument | None:
+        """Return the document in a frame of this one, by the number of its element if that has one.
+
+        None for one that cannot be evaluated in.
+        """
         with anyio.move_on_after(_FRAME_S):
             try:
                 handle = await self.element(way)
@@ -112,7 +138,8 @@ class TabDocument:
             if world is None:
                 return None
             self.memory.keep_world(frame, world)
-            return TabDocument(self.tab, frame, world, f"{self.prefix}{name}{ID_SEPARATOR}")
+            number = self.memory.number_frame(self.number, element) if element else 0
+            return TabDocument(self.tab, frame, world, f"{self.prefix}{name}{ID_SEPARATOR}", number)
         return None
 
     async def _world(self, frame: Frame, way: Way) -> IsolatedWorld | None:
@@ -121,9 +148,9 @@ class TabDocument:
         if own is not None:
             tree = await own.send("Page.getFrameTree")
             return IsolatedWorld(own, str(tree["frameTree"]["frame"]["id"]))
-        expression = f"({_program()})({msgspec.json.encode(['at', {'way': way}]).decode()})"
         cdp, context = self.world.cdp, await self.world.context()
-        response = await cdp.send("Runtime.evaluate", {"expression": expression, "contextId": context})
+        called = {"expression": _calling("at", {"way": way}), "contextId": context}
+        response = await cdp.send("Runtime.evaluate", called)
         if "objectId" not in response["result"]:
             return None
         node = (await cdp.send("DOM.describeNode", {"objectId": response["result"]["objectId"]}))["node"]
@@ -144,16 +171,19 @@ def main_document(tab: Tab) -> TabDocument:
     return TabDocument(tab, tab.page.main_frame, tab.world)
 
 
-def id_parts(element_id: str) -> Sequence[str]:
-    """Split an id into those of the frames around an element, and its own."""
-    return element_id.split(ID_SEPARATOR)
-
-
 @cache
 def _program() -> str:
-    parts = ",\n".join(script(f"view/{name}") for name in _PARTS)
-    begin = f"const view = {{}}; for (const part of [{parts}]) part(view);"
-    return f"([what, args]) => {{ {begin} return view.answer(what, args); }}"
+    """Return the scripts: they run once in each document, and stay there."""
+    return "".join(_part(script(f"view/{name}")) for name in PARTS)
+
+
+def _part(text: str) -> str:
+    return f"weft.part({text});\n" if re.search(r"^\(\(view\)", text, re.MULTILINE) else f"{text}\n"
+
+
+def _calling(function: str, args: dict[str, Any]) -> str:
+    call = f"weft.answer({msgspec.json.encode(function).decode()}, {msgspec.json.encode(args).decode()})"
+    return f'Object.hasOwn(globalThis, "weft") ? {call} : {{ bare: true }}'
 
 
 # -- what outlives a document ------------------------------------------------------------------------------------------
@@ -177,11 +207,13 @@ class TabMemory:
     _listings: dict[str, ElementListing] = field(default_factory=dict[str, ElementListing])
     _worlds: WeakKeyDictionary[Frame, IsolatedWorld] = field(default_factory=WeakKeyDictionary[Frame, IsolatedWorld])
     _clickable: tuple[str, frozenset[int]] = ("", frozenset())
+    _numbered: dict[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
     _count: int = 0
+    _next: int = 1
 
-    def signatures(self, url: str) -> Sequence[ElementSignature]:
-        """Return the signatures of a page."""
-        return tuple(self._pages.get(urldefrag(url).url, {}).items())
+    def seeds(self, url: str) -> Seeds:
+        """Return what a new document of a page begins with."""
+        return Seeds(next=self._next, entries=tuple(self._pages.get(urldefrag(url).url, {}).items()))
 
     def remember(self, url: str, fresh: Iterable[ElementSignature]) -> None:
         """Add signatures to those of a page."""
@@ -195,6 +227,26 @@ class TabMemory:
         self._pages[address] = page
         for old in list(self._pages)[:-_MAX_PAGES]:
             del self._pages[old]
+
+    def reserve(self, number: int) -> None:
+        """Begin the numbers of the next document with this one: no other has it in this tab."""
+        self._next = max(self._next, number)
+
+    def number_frame(self, outer: int, element: int) -> int:
+        """Return the number of a frame, by that of the frame around it and that of its element there."""
+        return self._numbered.setdefault((outer, element), len(self._numbered) + 1)
+
+    def id_parts(self, element_id: str) -> Sequence[str]:
+        """Split an id into those of the frames around an element, and its own; `f2_5` is number 5 in frame 2."""
+        framed = _FRAMED.fullmatch(element_id)
+        if framed is None:
+            return element_id.split(ID_SEPARATOR)
+        around = {number: key for key, number in self._numbered.items()}
+        parts, number = [str(int(framed[2]))], int(framed[1])
+        while number and number in around:
+            number, element = around[number]
+            parts.insert(0, str(element))
+        return parts if number == 0 else (element_id,)
 
     def keep_listing(self, listing: ElementListing) -> str:
         """Keep a listing for the cursors that continue it, and return its name."""

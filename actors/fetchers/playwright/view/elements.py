@@ -30,6 +30,7 @@ class EmbeddedFrame(Struct, frozen=True, kw_only=True, rename="camel"):
     """A frame in a document: the way to it, and the box of its content."""
 
     id: str
+    number: int = 0
     way: Way
     box: Box
     in_view: bool

@@ -9,7 +9,7 @@ from playwright.async_api import ElementHandle
 from rapidfuzz import fuzz, process, utils
 
 from actors.fetchers.playwright.tab import Tab
-from actors.fetchers.playwright.view.documents import TabDocument, id_parts, main_document
+from actors.fetchers.playwright.view.documents import TabDocument, main_document, memory_of
 from actors.fetchers.playwright.view.elements import PageElement
 from actors.fetchers.playwright.view.snapshot import (
     locate_in,
@@ -101,7 +101,7 @@ async def locate(tab: Tab, element_id: str) -> ElementHandle:
     Raises:
         FaultError: ELEMENT_NOT_FOUND, with the nearest ones; PAGE_CRASHED; BROWSER_PAGE_HUNG.
     """
-    *frames, name = id_parts(element_id)
+    *frames, name = memory_of(tab).id_parts(element_id)
     for _ in range(_TRIES):
         document = await _descend(main_document(tab), frames)
         if document is None:
@@ -125,7 +125,7 @@ async def conceal(tab: Tab, element_id: str) -> None:
 
 async def document_of(tab: Tab, element_id: str) -> tuple[TabDocument | None, str]:
     """Return the document that an element is in, and its id there; no document where its frame is gone."""
-    *frames, name = id_parts(element_id)
+    *frames, name = memory_of(tab).id_parts(element_id)
     return await _descend(main_document(tab), frames), name
 
 
@@ -144,10 +144,11 @@ async def _selected(tab: Tab, selector: str) -> tuple[Candidate, ...]:
 
 
 async def _descend(document: TabDocument, frames: list[str]) -> TabDocument | None:
-    """Descend into frames by their ids."""
+    """Descend into frames by their ids, or the numbers of their elements."""
     for name in frames:
-        frame = next((one for one in (await snapshot_document(document)).frames if one.id == name), None)
-        inner = await document.inner(name, frame.way) if frame is not None else None
+        shown = (await snapshot_document(document)).frames
+        frame = next((one for one in shown if name in (one.id, str(one.number))), None)
+        inner = await document.inner(frame.id, frame.way, frame.number) if frame is not None else None
         if inner is None:
             return None
         document = inner

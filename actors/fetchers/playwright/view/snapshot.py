@@ -92,7 +92,7 @@ class _FrameElements:
                 self.cut = True
                 return
             self.frames += 1
-            inner = await document.inner(frame.id, frame.way)
+            inner = await document.inner(frame.id, frame.way, frame.number)
             try:
                 snapshot = await snapshot_document(inner, hidden=self.hidden) if inner is not None else None
             except FaultError:

@@ -1,5 +1,5 @@
 // Reads the words that are shown, block by block in document order, with what tells how much each matters.
-((view) => {
+weft.part((view) => {
   const MANY_NODES = 60_000, MANY_BLOCKS = 400, MANY_LINKS = 100, MANY_IMAGES = 40, CHARS = 500, LATEST_MS = 700;
   const BLOCKS = new Set(['p', 'li', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'blockquote', 'pre', 'td', 'th', 'dt', 'dd', 'figcaption', 'caption',
     'summary', 'legend', 'address', 'output']);
@@ -114,4 +114,4 @@
   }
 
   Object.assign(view, { read });
-})
+});

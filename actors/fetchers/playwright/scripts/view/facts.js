@@ -1,6 +1,6 @@
 // Says what an element is for whoever decides about it, and holds an action to that: at the moment it happens the element
 // is still the one that was decided about, or nothing is done.
-((view) => {
+weft.part((view) => {
   const CHARS = 200, NEAR_CHARS = 300, FIELDS = 20, FIELD_CHARS = 100, UP = 4, HEADINGS = 300, LEAST_NEAR = 12;
   const CONTROLS = 'input, select, textarea, [contenteditable=""], [contenteditable="true"], [role="textbox"]';
   const known = view.known;
@@ -239,4 +239,4 @@
   }
 
   Object.assign(view, { describe, arm, disarm, put });
-})
+});

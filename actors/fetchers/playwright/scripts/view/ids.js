@@ -1,13 +1,18 @@
 // Gives every element an id that lasts: while its node stands, and when an equal one is drawn in its place.
 // A node that shows something else than before is another element; an id is never given to a second one.
-((view) => {
+weft.part((view) => {
   const MANY_LAPSED = 4000, CONTEXT_CHARS = 24, REGION_CHARS = 20, FRAME_CHARS = 20;
   const KEPT_NAMES = ['data-testid', 'data-test', 'data-cy', 'data-qa', 'name'];
-  const known = globalThis.__weftView ??= {
-    page: Array.from(crypto.getRandomValues(new Uint8Array(6)), (byte) => byte.toString(36)).join(''),
-    snapshots: 0, owners: new WeakMap(), byId: new Map(), numbers: new Map(), secret: new WeakSet(), clickable: new WeakSet(), seeded: false,
-  };
-  view.wasSecret = known.secret;
+  const known = Object.hasOwn(globalThis, '__weftView') ? globalThis.__weftView : begin();
+  Object.assign(view, { known, wasSecret: known.secret });
+
+  function begin() {
+    const page = Array.from(crypto.getRandomValues(new Uint8Array(6)), (byte) => byte.toString(36)).join('');
+    return globalThis.__weftView = {
+      page, snapshots: 0, owners: new WeakMap(), byId: new Map(), numbers: new Map(), secret: new WeakSet(), clickable: new WeakSet(), seeded: false,
+      next: 1, byNumber: new Map(), fresh: new Map(),
+    };
+  }
 
   const here = () => location.pathname + location.search;
   const blurred = (text) => text.replace(/\d+(?:[.,:]\d+)*/g, '#');
@@ -163,7 +168,7 @@
     if (!holder) return true;
     if (holder.ref?.deref()?.isConnected || holder.sig.page === here()) return false;
     known.numbers.clear();
-    known.byId.delete(id); // of a view of the application that was left
+    drop(holder); // of a view of the application that was left
     return true;
   }
 
@@ -190,9 +195,22 @@
   }
 
   function register(find, id) {
-    const entry = { id, sig: find.sig };
-    known.byId.set(id, entry);
+    const entry = { id, sig: find.sig, first: known.snapshots + 1 };
+    keep(entry);
     take(find, entry);
+  }
+
+  // Keeps an entry by its id and by its number, which no other ever has.
+  function keep(entry) {
+    entry.number ||= known.next++;
+    known.next = Math.max(known.next, entry.number + 1);
+    known.byId.set(entry.id, entry);
+    known.byNumber.set(String(entry.number), entry);
+  }
+
+  function drop(entry) {
+    known.byId.delete(entry.id);
+    known.byNumber.delete(String(entry.number));
   }
 
   // Those that would be called the same are called by what their row says, else by their region, else by number.
@@ -210,29 +228,33 @@
   function forget() {
     if (known.byId.size <= MANY_LAPSED * 2) return;
     const lapsed = [...known.byId.values()].filter((entry) => !entry.ref?.deref()?.isConnected);
-    for (const entry of lapsed.sort((one, other) => one.seen - other.seen).slice(0, -MANY_LAPSED)) known.byId.delete(entry.id);
+    for (const entry of lapsed.sort((one, other) => one.seen - other.seen).slice(0, -MANY_LAPSED)) drop(entry);
   }
 
-  // Takes what was known of this page before it was loaded again.
-  function seed(entries) {
+  // Takes what was known of this page before it was loaded again, and the number that is free in its tab.
+  function seed({ next, entries }) {
     known.seeded = true;
-    for (const [id, sig] of entries) if (!known.byId.has(id)) known.byId.set(id, { id, sig, seen: 0 });
+    known.next = Math.max(known.next, next);
+    for (const [id, { number, ...sig }] of entries) if (!known.byId.has(id)) keep({ id, number: Number(number), sig, seen: 0, first: 0 });
   }
 
-  // Gives every find its entry, and tells those that are new or look otherwise than before.
-  function assign(finds) {
+  // Gives every find its entry; returns those that are new or look otherwise than when they were last told, which with `untold` happens
+  // the next time.
+  function assign(finds, { untold = false } = {}) {
     settle(finds);
     christen(finds);
     known.snapshots += 1;
-    const fresh = [];
     for (const { entry, sig } of finds) {
-      if (!entry.seen || whole(entry.sig) !== whole(sig)) fresh.push([entry.id, sig]);
+      if (!entry.seen || whole(entry.sig) !== whole(sig)) known.fresh.set(entry.id, { ...sig, number: String(entry.number) });
       entry.sig = sig;
       entry.seen = known.snapshots;
     }
     forget();
+    if (untold) return [];
+    const fresh = [...known.fresh];
+    known.fresh.clear();
     return fresh;
   }
 
-  Object.assign(view, { known, seed, assign, signature, isAnother });
-})
+  Object.assign(view, { seed, assign, signature, isAnother });
+});

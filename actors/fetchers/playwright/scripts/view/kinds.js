@@ -1,5 +1,5 @@
 // Tells what one does with an element, and in which states it is.
-((view) => {
+weft.part((view) => {
   const TYPES = {
     submit: 'button', button: 'button', reset: 'button', image: 'button', checkbox: 'checkbox', radio: 'radio', file: 'file', hidden: '',
   };
@@ -75,4 +75,4 @@
   }
 
   Object.assign(view, { kindOf, isPlain, statesOf });
-})
+});

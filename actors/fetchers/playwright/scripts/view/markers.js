@@ -1,5 +1,5 @@
 // Collects what hints at the purpose of a page.
-((view) => {
+weft.part((view) => {
   const MANY = 300, CHARS = 20_000;
   const PRICE = /[$€£¥]\s?\d|\d[.,]\d\d\s?(?:€|EUR|USD|GBP|CHF)/g;
   const TYPES = /"@type"\s*:\s*\[?\s*"(\w{2,40})"/g;
@@ -69,4 +69,4 @@
   }
 
   Object.assign(view, { markers });
-})
+});

@@ -1,5 +1,5 @@
 // Names elements as assistive technology does (accname), and guesses from what else they carry where that says nothing.
-((view) => {
+weft.part((view) => {
   const MANY_NODES = 300, CHARS = 100;
   const CONTROL = 'input, select, textarea';
   const TYPED = new Set(['submit', 'reset', 'button', 'image']);
@@ -127,4 +127,4 @@
   }
 
   Object.assign(view, { textOf, nameOf, shows });
-})
+});

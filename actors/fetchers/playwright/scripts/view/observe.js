@@ -1,5 +1,5 @@
 // Reads the page as 003's heuristics have it: its roots by text × (1 − link density) × quality, and what stands in them.
-((view) => {
+weft.part((view) => {
   const MANY_ROOTS = 1500, MANY_ROWS = 400, LEAST_ROOT = 80, LEAST_ITEMS = 3, LEAST_ITEM = 8, WORDS = 40_000, ROW = 2000;
   const NOISE = /\b(?:ad|ads|advert|sponsor(?:ed)?|promo|related|share|social|newsletter|subscribe|cookie|consent|modal|paywall|banner|nav|menu|footer|breadcrumb|sidebar)\b/;
   const GOOD = /\b(?:article|content|main|post|story|entry|body|text|docs?|markdown|prose)\b/;
@@ -116,4 +116,4 @@
   }
 
   Object.assign(view, { observe, selected });
-})
+});

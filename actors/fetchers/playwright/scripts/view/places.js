@@ -1,5 +1,5 @@
 // Tells in which part of the page an element is, and of which row of a list.
-((view) => {
+weft.part((view) => {
   const LANDMARKS = {
     main: 'main', nav: 'navigation', aside: 'aside', dialog: 'dialog', search: 'search', fieldset: 'group',
   };
@@ -141,4 +141,4 @@
   }
 
   Object.assign(view, { regionOf, rowOf, placeOf, generated });
-})
+});

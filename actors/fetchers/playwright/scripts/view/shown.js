@@ -1,5 +1,5 @@
 // Tells whether and where elements are shown, and what lies over them.
-((view) => {
+weft.part((view) => {
   const LEAST = 1, CLIP = 2, MANY_HITS = 600, MANY_UP = 60;
   const ROOTS = new Set(['html', 'body']);
   const SCROLLS = /auto|scroll/;
@@ -125,4 +125,4 @@
   }
 
   Object.assign(view, { measure, modal, isShown, shownAt, rescued });
-})
+});

@@ -1,5 +1,5 @@
 // Collects everything that a person can act on, in the order in which it is shown.
-((view) => {
+weft.part((view) => {
   const MANY_NODES = 150_000, MANY = 3000, STYLES_MS = 250, WALK_MS = 500, JUDGE_MS = 700, ALWAYS = 60;
   const LEAST_FRAME = 30, MANY_FRAMES = 10, PLAIN_WORDS = 300, PLAIN_SHARE = 0.6, PLAIN_WITHIN = 5;
   const MANY_FITTING = 20, UP = 3;
@@ -155,7 +155,7 @@
   function framed({ element, entry, box, inView, covered }) {
     const style = getComputedStyle(element);
     const left = box.x + element.clientLeft + parseFloat(style.paddingLeft), top = box.y + element.clientTop + parseFloat(style.paddingTop);
-    return { id: entry.id, way: view.way(element), box: rounded({ x: left, y: top, width: box.width, height: box.height }), inView, covered: covered === true };
+    return { id: entry.id, number: entry.number, way: view.way(element), box: rounded({ x: left, y: top, width: box.width, height: box.height }), inView, covered: covered === true };
   }
 
   // Finds everything to act on and assigns ids; with `hidden` also what is not shown.
@@ -163,7 +163,9 @@
     const seen = walk(hidden);
     const { named, cut } = judge(seen.finds, hidden);
     const frames = framesOf(seen.frames);
-    const fresh = view.assign([...named, ...frames]);
+    const all = [...named, ...frames];
+    const fresh = view.assign(all);
+    view.stampAll(all);
     return { named, frames, fresh, total: seen.total, cut: seen.cut || cut || seen.total > MANY };
   }
 
@@ -183,7 +185,7 @@
   }
 
   function standing(id) {
-    const element = view.known.byId.get(id)?.ref?.deref();
+    const element = (view.known.byId.get(id) ?? view.numbered(id))?.ref?.deref();
     if (!element?.isConnected) return null;
     const ticks = element instanceof HTMLInputElement && (element.type === 'checkbox' || element.type === 'radio');
     if (!ticks) return element;
@@ -236,4 +238,4 @@
   }
 
   Object.assign(view, { snapshot, locate, wayTo, at, size, select, conceal, standing });
-})
+});

@@ -1,6 +1,6 @@
 // Knows the tree as it is shown: through open shadow roots and slots. A form or a document whose fields are called like
 // properties hides those, so they are read from the prototypes.
-((view) => {
+weft.part((view) => {
   const UNREAD = new Set(['script', 'style', 'template', 'noscript', 'head', 'title', 'meta', 'link', 'datalist']);
   const INLINE = new Set(['a', 'abbr', 'b', 'bdi', 'bdo', 'cite', 'code', 'data', 'dfn', 'em', 'font', 'i', 'kbd', 'mark', 'q',
     's', 'samp', 'slot', 'small', 'span', 'strong', 'sub', 'sup', 'time', 'u', 'var', 'wbr']);
@@ -76,6 +76,8 @@
   Object.assign(view, {
     UNREAD, INLINE, above, below, isWithin, way, nodes, tag, parent, children, isElement,
     attribute: method(Element, 'getAttribute'),
+    setAttribute: method(Element, 'setAttribute'),
+    removeAttribute: method(Element, 'removeAttribute'),
     matches: method(Element, 'matches'),
     find: method(Element, 'querySelector'),
     findAll: method(Document, 'querySelectorAll'),
@@ -86,4 +88,4 @@
     readyState: getter(Document, 'readyState'),
     rootElement: getter(Document, 'documentElement'),
   });
-})
+});

@@ -1,5 +1,5 @@
 // Tells what fields hold, and hides what is secret before it leaves the page.
-((view) => {
+weft.part((view) => {
   const MASK = '********', CHARS = 200, OPTIONS = 20, OPTION_CHARS = 60;
   const SECRET_PARTS = /^(?:current-password|new-password|one-time-code|cc-.+)$/;
   const SECRET = new RegExp([
@@ -74,4 +74,4 @@
   }
 
   Object.assign(view, { valueOf, optionsOf, unsecret });
-})
+});

@@ -1,5 +1,5 @@
 // Cleans the words of a page, and makes parts of ids of them.
-((view) => {
+weft.part((view) => {
   const RAW_CHARS = 4000, SLUG_CHARS = 40;
   // What steers or hides text without being seen: bidi controls, zero width, tags, private use, halves of pairs.
   const UNSEEN = /[\p{Cf}\p{Co}\p{Cs}\u115f\u1160\u3164\uffa0\ufe00-\ufe0f]/gu;
@@ -31,4 +31,4 @@
   }
 
   Object.assign(view, { clean, slug, spoken });
-})
+});

@@ -9,8 +9,8 @@ def test_what_was_noted_of_a_page_is_told_wherever_in_it_one_is() -> None:
     memory = TabMemory()
     memory.remember("https://a.example/x#top", [("button_go", {"label": "Go"})])
 
-    assert memory.signatures("https://a.example/x#end") == (("button_go", {"label": "Go"}),)
-    assert memory.signatures("https://a.example/y") == ()
+    assert memory.seeds("https://a.example/x#end").entries == (("button_go", {"label": "Go"}),)
+    assert memory.seeds("https://a.example/y").entries == ()
 
 
 def test_pages_and_ids_that_were_noted_first_go_first() -> None:
@@ -18,8 +18,8 @@ def test_pages_and_ids_that_were_noted_first_go_first() -> None:
     for number in range(20):
         memory.remember(f"https://a.example/{number}", [(f"button_{at}", {}) for at in range(2_000)])
 
-    assert memory.signatures("https://a.example/0") == ()
-    kept = [name for name, _ in memory.signatures("https://a.example/19")]
+    assert memory.seeds("https://a.example/0").entries == ()
+    kept = [name for name, _ in memory.seeds("https://a.example/19").entries]
     assert len(kept) < 2_000
     assert kept[-1] == "button_1999"
 
@@ -42,3 +42,24 @@ def test_a_node_is_new_until_it_is_noted() -> None:
     assert memory.new_clickable("q", [1]) == (1,)
     memory.mark_clickable("q", [3])
     assert memory.new_clickable("q", [1, 3]) == (1,)
+
+
+def test_a_number_with_its_frame_leads_through_the_frames_around_it() -> None:
+    memory = TabMemory()
+    outer = memory.number_frame(0, 7)
+    inner = memory.number_frame(outer, 3)
+
+    assert memory.number_frame(0, 7) == outer
+    assert memory.id_parts("12") == ["12"]
+    assert memory.id_parts(f"f{outer}_5") == ["7", "5"]
+    assert memory.id_parts(f"f{inner}_5") == ["7", "3", "5"]
+    assert memory.id_parts("frame_pay.button_go") == ["frame_pay", "button_go"]
+    assert memory.id_parts("f9_5") == ("f9_5",)
+
+
+def test_no_number_is_free_again_in_a_tab() -> None:
+    memory = TabMemory()
+    memory.reserve(40)
+    memory.reserve(12)
+
+    assert memory.seeds("https://a.example/").next == 40
