@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from actors.actor import Actor, handles
 from actors.verifier import model, rules
+from actors.verifier.steps.rules import judge_step
 from protocol import subjects
 from protocol.acting.tasks import StepClaim, StepVerdict
 from protocol.pages import PageClaim, Verdict
@@ -33,4 +34,4 @@ class Verifier(Actor):
     @handles(subjects.VERIFY_STEP, at_once=64)
     async def verify_step(self, claim: StepClaim) -> StepVerdict:
         """Judge one action on a page."""
-        raise NotImplementedError
+        return judge_step(claim)

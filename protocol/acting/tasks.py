@@ -175,7 +175,8 @@ class StepClaim(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """VERIFY_STEP: did the action do what was wanted, and with `final` also: is the task done?
 
     `certainty` is how sure whoever chose the action was that it is the right one (0 to 1): a verdict about the task
-    can be no surer. `typed` names the nodes that something secret was put into: their value is not looked at.
+    can be no surer. `typed` names the nodes that something secret was put into: their value is not looked at. `text` is
+    what an action returned that only reads.
     """
 
     goal: str
@@ -187,6 +188,7 @@ class StepClaim(Struct, frozen=True, kw_only=True, omit_defaults=True):
     client: ClientEvidence = ClientEvidence()
     final: bool = False
     certainty: float = 1.0
+    text: str = ""
     typed: tuple[str, ...] = ()
     next_step: str = ""
     caller: str = ""
@@ -194,10 +196,12 @@ class StepClaim(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class StepVerdict(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
-    """The answer to VERIFY_STEP: `succeeded` with how probable that is, and for the task likewise.
+    """The answer to VERIFY_STEP: whether a step did what was wanted, and with `final` whether its task is done.
 
-    `evidence` is what it goes by, each in a sentence of ours that quotes the page where it must. `changed`: whether
-    anything to act on did; without it nothing has ever succeeded. `replan`: the plan was made for another page.
+    `confidence` is how probable it is that it did (0 to 1): a failure that is sure has one near 0. `task_confidence`
+    likewise. `evidence` is what it goes by, each in a sentence of ours that quotes the page where it must. `changed`:
+    whether anything did; without it nothing has succeeded but what only reads, waits, or needs no page. `replan`: the
+    plan was made for another page.
     """
 
     succeeded: bool

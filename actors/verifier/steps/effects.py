@@ -1,0 +1,329 @@
+"""What each action should leave on a page, and whether it did: a rule for each kind of action."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from actors.verifier.steps.attribution import ChangeScope, StepEvidence
+from actors.verifier.steps.bands import StepBand, StepFinding
+from actors.verifier.steps.comparison import AddressChange, address_change
+from actors.verifier.steps.phrases import spoken
+
+READS: Final = frozenset(
+    {"getText", "getAttribute", "isVisible", "isEnabled", "getTabs", "dropdownOptions", "findText", "screenshot"}
+)
+"""Actions that only read: what they return is what they did."""
+
+SERVED: Final = frozenset({"remember", "recall", "ask_user", "finish", "fail", "verifySuccess"})
+"""Actions that no page sees."""
+
+_CHOSEN = frozenset({"checked", "selected", "on", "pressed"})
+_CUT_CHARS = 40
+"""From here on a value may have been cut for the tree."""
+
+_MASK = re.compile(r"^[•*●·]+$")
+
+
+def effect(evidence: StepEvidence) -> StepFinding:
+    """Return what an action has left on the page, by the rule of its kind."""
+    rule = _RULES.get(evidence.claim.action.name, general_effect)
+    return rule(evidence)
+
+
+def general_effect(evidence: StepEvidence) -> StepFinding:  # noqa: PLR0911 - a row each of the same table
+    """Return what changed that an action on a page may have done: the nearest change counts."""
+    page, scope = evidence.page, evidence.scope
+    if page.dialog_opened or page.dialog_closed or page.tabs:
+        return StepFinding(StepBand.PAGE_CHANGED, "A dialog or a tab opened or closed.")
+    if page.significant:
+        return StepFinding(
+            StepBand.NAVIGATED, f"The page went from {_short(evidence, 'before')} on to another address."
+        )
+    if evidence.successes:
+        return StepFinding(StepBand.MESSAGE, f"The page says: {evidence.successes[0]!r}.")
+    if evidence.target is not None and evidence.target_after is None and not evidence.sweeping:
+        return StepFinding(StepBand.TARGET_GONE, "What was acted on is gone.")
+    if scope is ChangeScope.TARGET and evidence.target_after is not None:
+        return StepFinding(StepBand.TARGET_CHANGED, "What was acted on is otherwise than before.")
+    if evidence.sweeping:
+        return StepFinding(StepBand.PAGE_CHANGED, "Much of the page is otherwise than before.")
+    if page.address is AddressChange.FRAGMENT or page.retitled:
+        return StepFinding(StepBand.PAGE_CHANGED, "The title or the fragment of the address is another.")
+    return _by_scope(evidence, scope)
+
+
+def _by_scope(evidence: StepEvidence, scope: ChangeScope) -> StepFinding:
+    """Return what the nearest change of a node comes to."""
+    nearest = next((words for words, one in evidence.changes if one is scope and words), "")
+    match scope:
+        case ChangeScope.TARGET | ChangeScope.NEAR:
+            return StepFinding(StepBand.NEAR_CHANGED, f"Beside it changed: {nearest!r}.")
+        case ChangeScope.NAMED:
+            return StepFinding(StepBand.NAMED_CHANGED, f"What speaks of it changed: {nearest!r}.")
+        case ChangeScope.ELSEWHERE:
+            return StepFinding(StepBand.CHANGED_ELSEWHERE, f"Only far from it something changed: {nearest!r}.")
+        case ChangeScope.AMBIENT:
+            return _without_nodes(evidence)
+
+
+def _without_nodes(evidence: StepEvidence) -> StepFinding:
+    """Return what there is to say where no node changed, but what changes by itself."""
+    if _field_was_focused(evidence):
+        return StepFinding(StepBand.FOCUSED, "The field has the focus now.")
+    if evidence.changes:
+        return StepFinding(StepBand.AMBIENT, "Only what changes by itself has changed, such as a clock.")
+    if client_saw(evidence):
+        return StepFinding(StepBand.SEEN_BY_CLIENT, "The client saw something happen; nothing to act on changed.")
+    return StepFinding(StepBand.NOTHING, "Nothing changed.")
+
+
+def client_saw(evidence: StepEvidence) -> bool:
+    """Return whether a client has seen anything come of its action."""
+    client = evidence.claim.client
+    return bool(client.network or client.mutation or client.url_changed)
+
+
+def _field_was_focused(evidence: StepEvidence) -> bool:
+    """Return whether a field was given the focus, which is all that a click on one does."""
+    node = evidence.target
+    return (
+        node is not None
+        and node.role in {"inp", "sel"}
+        and evidence.claim.after.focused == node.id != evidence.claim.before.focused
+    )
+
+
+# -- fields ------------------------------------------------------------------------------------------------------------
+
+
+def _filled(evidence: StepEvidence) -> StepFinding:
+    """Judge setValue, type and selectDropdown: the field says now what it should."""
+    arguments = evidence.claim.action.arguments
+    wanted = str(arguments.get("value", arguments.get("text", "")))
+    node = evidence.target_after
+    if node is None:
+        return general_effect(evidence)
+    before = evidence.target.value if evidence.target is not None else None
+    if node.id in evidence.claim.typed or _MASK.match(node.value or ""):
+        return _masked(before or "", node.value or "", evidence)
+    if (node.value or "") == (before or "") and not evidence.page.nodes_changed and not client_saw(evidence):
+        return StepFinding(StepBand.NOTHING, "The field has the value that it had.")
+    return _by_value(wanted, before or "", node.value or "", keeps=not arguments.get("clear", True))
+
+
+def _by_value(wanted: str, before: str, now: str, *, keeps: bool) -> StepFinding:
+    """Compare the value of a field with what was asked for; where it `keeps` what it had, that stands before it."""
+    if now.strip() == wanted.strip() or spoken(now) == spoken(wanted) != "  ":
+        return StepFinding(StepBand.AS_WANTED, "The field has the value that was asked for.")
+    if keeps and before and now == before + wanted:
+        return StepFinding(StepBand.AS_WANTED, "The field has what it had, and the value that was asked for.")
+    if _same_figures(wanted, now) or _is_cut(wanted, now) or (wanted and spoken(wanted) in spoken(now) and not before):
+        return StepFinding(StepBand.NEARLY_AS_WANTED, "The field has the value that was asked for, in another form.")
+    return StepFinding(StepBand.NOT_AS_WANTED, "The field has another value than was asked for.")
+
+
+def _masked(before: str, now: str, evidence: StepEvidence) -> StepFinding:
+    """Judge a field whose value nobody looks at: it must have one that it had not."""
+    if now and len(now) != len(before):
+        return StepFinding(StepBand.MASKED, "The field has a value now; it is not looked at.")
+    if client_saw(evidence) or evidence.change is not None or evidence.claim.client.status == "success":
+        return StepFinding(StepBand.MASKED, "Something was put into the field; it is not looked at.")
+    return StepFinding(StepBand.NOTHING, "The field is as it was.")
+
+
+def _same_figures(wanted: str, now: str) -> bool:
+    """Return whether two texts have the same figures and little else, as dates and phone numbers are written anew."""
+    one, other = re.findall(r"\d+", wanted), re.findall(r"\d+", now)
+    if not one or not other:
+        return False
+    same = sorted(f"{int(figure):d}" for figure in one) == sorted(f"{int(figure):d}" for figure in other)
+    return same or "".join(one) == "".join(other)
+
+
+def _is_cut(wanted: str, now: str) -> bool:
+    kept = now.rstrip("….")
+    return len(kept) >= _CUT_CHARS and wanted.startswith(kept)
+
+
+def _selected(evidence: StepEvidence) -> StepFinding:
+    """Judge selectDropdown: its value is the option, or an option of several."""
+    finding, wanted = _filled(evidence), spoken(str(evidence.claim.action.arguments.get("value", "")))
+    node = evidence.target_after
+    if (
+        finding.band is StepBand.NOT_AS_WANTED
+        and node is not None
+        and wanted.strip()
+        and wanted in spoken(node.value or "")
+    ):
+        return StepFinding(StepBand.NEARLY_AS_WANTED, "What was asked for is among what is selected.")
+    return finding
+
+
+def _ticked(evidence: StepEvidence) -> StepFinding:
+    """Judge check and uncheck: the box is as it should be, and was not before."""
+    wanted, node = evidence.claim.action.name == "check", evidence.target_after
+    if node is None:
+        return general_effect(evidence)
+    now = bool(node.states & _CHOSEN)
+    if now is not wanted:
+        observed = evidence.page.nodes_changed or client_saw(evidence)
+        return StepFinding(StepBand.NOT_AS_WANTED if observed else StepBand.NOTHING, "The box is as it was.")
+    if evidence.change is None and not client_saw(evidence):
+        return StepFinding(StepBand.NOTHING, "The box was as it should be before.")
+    return StepFinding(StepBand.AS_WANTED, "The box is as it should be.")
+
+
+# -- pages -------------------------------------------------------------------------------------------------------------
+
+
+def _navigated(evidence: StepEvidence) -> StepFinding:
+    """Judge navigate and createTab: the page stands at the address that was asked for."""
+    wanted, now = str(evidence.claim.action.arguments.get("url", "")), evidence.claim.after.url
+    absolute = wanted if "://" in wanted or not wanted else f"https://{wanted}"
+    if now.startswith("chrome-error:"):
+        return StepFinding(StepBand.FAILED, "The browser could not open the page.")
+    change = address_change(absolute, now)
+    if wanted and change <= AddressChange.FRAGMENT:
+        return StepFinding(StepBand.THERE, "The page stands at the address that was asked for.")
+    if evidence.page.significant or evidence.page.tabs > 0:
+        elsewhere = wanted and change is AddressChange.HOST and _host(now) not in _host(absolute)
+        band = StepBand.ELSEWHERE_NAVIGATED if elsewhere and _host(absolute) not in _host(now) else StepBand.NAVIGATED
+        return StepFinding(band, "The page stands at another address than before.")
+    return general_effect(evidence) if not wanted else StepFinding(StepBand.NOT_AS_WANTED, "The page is where it was.")
+
+
+def _host(url: str) -> str:
+    return url.partition("://")[2].partition("/")[0].partition(":")[0].removeprefix("www.").lower()
+
+
+def _went(evidence: StepEvidence) -> StepFinding:
+    """Judge goBack, goForward, search and switch: another page is there."""
+    if evidence.page.significant or evidence.page.tabs:
+        return StepFinding(StepBand.NAVIGATED, "The page stands at another address than before.")
+    return general_effect(evidence)
+
+
+def _reloaded(evidence: StepEvidence) -> StepFinding:
+    """Judge refresh: the page is there again; where it is the same, only who did it can say so."""
+    if evidence.page.changed or client_saw(evidence) or evidence.claim.client.status == "success":
+        return StepFinding(StepBand.NAVIGATED, "The page was loaded again.")
+    return StepFinding(StepBand.NOTHING, "Nothing shows that the page was loaded again.")
+
+
+def _scrolled(evidence: StepEvidence) -> StepFinding:
+    """Judge scroll and scroll_container: something stands elsewhere than before."""
+    if evidence.page.scrolled:
+        return StepFinding(StepBand.SCROLLED, "The scroll position is another.")
+    if evidence.page.added or evidence.page.removed:
+        return StepFinding(StepBand.SCROLLED, "Other parts of the page are in sight.")
+    return StepFinding(StepBand.NOTHING, "Nothing was scrolled.")
+
+
+def _pressed(evidence: StepEvidence) -> StepFinding:
+    """Judge press: as any action, and the focus may have moved or the value of the field changed."""
+    finding = general_effect(evidence)
+    if finding.band in {StepBand.NOTHING, StepBand.AMBIENT, StepBand.SEEN_BY_CLIENT} and evidence.page.refocused:
+        return StepFinding(StepBand.FOCUSED, "The focus is elsewhere than before.")
+    return finding
+
+
+def _focused(evidence: StepEvidence) -> StepFinding:
+    """Judge focus and blur: the focus is where it should be."""
+    wanted = evidence.claim.action.name == "focus"
+    has = evidence.claim.after.focused == evidence.claim.action.element
+    if has is wanted and evidence.page.refocused:
+        return StepFinding(StepBand.FOCUSED, "The focus is where it should be.")
+    return (
+        general_effect(evidence) if evidence.page.nodes_changed else StepFinding(StepBand.NOTHING, "The focus stayed.")
+    )
+
+
+def _hovered(evidence: StepEvidence) -> StepFinding:
+    """Judge hover: something came up, or the node says that the pointer is over it."""
+    node = evidence.target_after
+    if node is not None and node.states & {"hovered", "active"}:
+        return StepFinding(StepBand.FOCUSED, "The pointer is over it.")
+    return general_effect(evidence)
+
+
+# -- what is not seen on the page --------------------------------------------------------------------------------------
+
+
+def _read(evidence: StepEvidence) -> StepFinding:
+    """Judge what only reads: it has returned something, or nobody says that it failed."""
+    if evidence.claim.text.strip() or evidence.claim.client.actual_state.strip():
+        return StepFinding(StepBand.READ, "It returned what was read.")
+    if evidence.claim.action.name == "screenshot" and evidence.claim.client.status == "success":
+        return StepFinding(StepBand.READ, "The picture was taken.")
+    return StepFinding(StepBand.NOTHING, "Nothing was read.")
+
+
+def _waited(evidence: StepEvidence) -> StepFinding:
+    """Judge wait and waitForElement: the time is over, or the element is there."""
+    if evidence.claim.action.name == "wait" or evidence.target_after is not None:
+        return StepFinding(StepBand.READ, "It waited, and what it waited for is there.")
+    return StepFinding(StepBand.NOT_AS_WANTED, "What it waited for is not there.")
+
+
+def _verified(evidence: StepEvidence) -> StepFinding:
+    """Judge verifySuccess: the words stand on the page, or the page says that it went well."""
+    wanted = str(evidence.claim.action.arguments.get("text", ""))
+    after = evidence.claim.after
+    words = [after.title, *(one.name for one in after.nodes), *(one.value or "" for one in after.nodes)]
+    if wanted and any(spoken(wanted) in spoken(one) for one in (*words, *after.recent_events)):
+        return StepFinding(StepBand.EXPECTED, "The page has the words that were looked for.")
+    if not wanted and after.has_success and not after.has_errors:
+        return StepFinding(StepBand.MESSAGE, "The page says that it went well.")
+    return StepFinding(StepBand.UNEXPECTED, "The page does not say so.")
+
+
+def _served(evidence: StepEvidence) -> StepFinding:
+    """Return that an action which no page sees was done."""
+    return StepFinding(StepBand.SERVED, f"{evidence.claim.action.name} was done without the page.")
+
+
+def _answered(evidence: StepEvidence) -> StepFinding:
+    """Judge acceptDialog and dismissDialog: the dialog is gone, or another one stands in its place."""
+    if evidence.page.dialog_closed or evidence.page.dialog_opened:
+        return StepFinding(StepBand.AS_WANTED, "The dialog was answered.")
+    return general_effect(evidence)
+
+
+def _short(evidence: StepEvidence, which: str) -> str:
+    return _host(getattr(evidence.claim, which).url) or "its address"
+
+
+_RULES: Final[Mapping[str, Callable[[StepEvidence], StepFinding]]] = MappingProxyType(
+    {
+        "setValue": _filled,
+        "type": _filled,
+        "selectDropdown": _selected,
+        "check": _ticked,
+        "uncheck": _ticked,
+        "navigate": _navigated,
+        "createTab": _navigated,
+        "goBack": _went,
+        "goForward": _went,
+        "search": _went,
+        "googleSearch": _went,
+        "switch": _went,
+        "close": _went,
+        "refresh": _reloaded,
+        "scroll": _scrolled,
+        "scroll_container": _scrolled,
+        "press": _pressed,
+        "focus": _focused,
+        "blur": _focused,
+        "hover": _hovered,
+        "wait": _waited,
+        "waitForElement": _waited,
+        "acceptDialog": _answered,
+        "dismissDialog": _answered,
+        "verifySuccess": _verified,
+    }
+    | dict.fromkeys(READS, _read)
+    | dict.fromkeys(SERVED - {"verifySuccess"}, _served)
+)

@@ -1,0 +1,152 @@
+"""The verdict about a step without a model: what it left on the page, weighed with what its client has seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from actors.verifier.steps import aim, expectations
+from actors.verifier.steps.attribution import StepEvidence
+from actors.verifier.steps.bands import PROBABILITIES, StepBand, StepFinding
+from actors.verifier.steps.blockers import blocker_of
+from actors.verifier.steps.effects import READS, SERVED, client_saw, effect
+from protocol.acting.tasks import SUCCESS_CONFIDENCE, BlockerKind, StepClaim, StepVerdict, VerificationTier
+
+NOT_FOUND_CAP: Final = 0.6
+"""No surer where a client did not find what it was to act on (001, client evidence)."""
+
+NEXT_MISSING_CAP: Final = 0.2
+NEXT_MISSING: Final = "What the next step is about is not there."
+
+_WEAK = frozenset(
+    {StepBand.NEAR_CHANGED, StepBand.NAMED_CHANGED, StepBand.CHANGED_ELSEWHERE, StepBand.TARGET_CHANGED}
+    | {StepBand.SEEN_BY_CLIENT, StepBand.TARGET_GONE, StepBand.LOADING}
+)
+"""Findings that say less than what was expected, or that the next step can go on."""
+
+_EXACT = frozenset({StepBand.AS_WANTED, StepBand.THERE})
+_REFUSING = frozenset({BlockerKind.LOGIN_FAILED, BlockerKind.RATE_LIMIT, BlockerKind.ACCESS_DENIED})
+_NOT_MOVING = frozenset({"scroll", "scroll_container", "wait"}) | READS | SERVED
+
+
+@dataclass
+class Weighing:
+    """How probable it is that a step did what was wanted, while one thing after the other is weighed."""
+
+    probability: float
+    evidence: list[str] = field(default_factory=list)
+
+    def at_most(self, limit: float, why: str) -> None:
+        """Be no surer than a limit."""
+        self.evidence.append(why)
+        self.probability = min(self.probability, limit)
+
+    def at_least(self, limit: float, why: str) -> None:
+        """Be no less sure than a limit."""
+        self.evidence.append(why)
+        self.probability = max(self.probability, limit)
+
+    def surer(self, why: str) -> None:
+        """Halve the doubt."""
+        self.evidence.append(why)
+        self.probability = 1 - (1 - self.probability) / 2
+
+
+def judge_step(claim: StepClaim) -> StepVerdict:
+    """Return what a step came to, by rules alone."""
+    return verdict_of(StepEvidence.of(claim))
+
+
+def verdict_of(evidence: StepEvidence) -> StepVerdict:
+    """Return what a step came to, from what was compared already."""
+    claim, finding = evidence.claim, effect(evidence)
+    blocker = None if claim.action.name in SERVED else blocker_of(evidence)
+    if finding.band is StepBand.NOTHING and not client_saw(evidence) and claim.client.sentinel is not True:
+        weighing, tier = Weighing(PROBABILITIES[StepBand.NOTHING], [finding.evidence]), VerificationTier.GATE
+    else:
+        weighing, tier = _weigh(evidence, finding), VerificationTier.RULES
+    if blocker is not None and blocker.kind in _REFUSING and evidence.page.changed:
+        weighing.at_most(PROBABILITIES[StepBand.ERROR], "The page refuses it.")
+    probability = round(weighing.probability, 3)
+    succeeded = probability >= SUCCESS_CONFIDENCE
+    task = round(min(probability, claim.certainty), 3) if claim.final and claim.action.name != "fail" else 0.0
+    moving = claim.action.name not in _NOT_MOVING
+    return StepVerdict(
+        succeeded=succeeded,
+        confidence=probability,
+        tier=tier,
+        evidence=tuple(weighing.evidence),
+        changed=evidence.page.changed or client_saw(evidence),
+        task_done=claim.final and succeeded and task >= SUCCESS_CONFIDENCE,
+        task_confidence=task,
+        blocker=blocker,
+        replan=evidence.page.another_page if moving else evidence.page.significant,
+        similarity=evidence.page.similarity,
+    )
+
+
+def _weigh(evidence: StepEvidence, finding: StepFinding) -> Weighing:
+    """Weigh what an action left with all else that is known of it."""
+    weighing = Weighing(finding.probability, [finding.evidence])
+    if evidence.claim.action.name in SERVED:
+        return weighing
+    _expected(evidence, finding, weighing)
+    _next_step(evidence, finding, weighing)
+    _messages(evidence, finding, weighing)
+    _client(evidence, finding, weighing)
+    if name := aim.missed(evidence):
+        weighing.at_most(PROBABILITIES[StepBand.WRONG_TARGET], f"The step is about {name!r}, which is another element.")
+    return weighing
+
+
+def _expected(evidence: StepEvidence, finding: StepFinding, weighing: Weighing) -> None:
+    """Weigh whether what was expected is there."""
+    if evidence.claim.action.name in READS or finding.band in _EXACT:
+        return
+    match expectations.came_true(evidence):
+        case True if evidence.page.changed or client_saw(evidence):
+            weighing.at_least(PROBABILITIES[StepBand.EXPECTED], "What was expected is there.")
+        case False:
+            weighing.at_most(PROBABILITIES[StepBand.UNEXPECTED], "What was expected is not there.")
+        case _:
+            pass
+
+
+def _next_step(evidence: StepEvidence, finding: StepFinding, weighing: Weighing) -> None:
+    """Weigh whether what the next step names is there (001, tier 1)."""
+    claim = evidence.claim
+    there = aim.next_is_there(claim.next_step, claim.after)
+    if there is None or claim.final or finding.band not in _WEAK:
+        return
+    if there and not aim.next_is_there(claim.next_step, claim.before):
+        weighing.at_least(PROBABILITIES[StepBand.EXPECTED], "What the next step is about is there now.")
+    elif not there and not evidence.page.significant:
+        weighing.at_most(NEXT_MISSING_CAP, NEXT_MISSING)
+
+
+def _messages(evidence: StepEvidence, finding: StepFinding, weighing: Weighing) -> None:
+    """Weigh what the page says since the action."""
+    change = evidence.change
+    if change is not None and "invalid" in change.gained:
+        weighing.at_most(PROBABILITIES[StepBand.ERROR], "The page marks it as invalid.")
+    elif evidence.errors and finding.band is not StepBand.READ:
+        weighing.at_most(PROBABILITIES[StepBand.ERROR], f"The page says: {evidence.errors[0]!r}.")
+    elif evidence.loading and finding.band in _WEAK:
+        weighing.at_most(PROBABILITIES[StepBand.LOADING], f"The page still works on it: {evidence.loading!r}.")
+    elif evidence.successes and finding.band is not StepBand.NOT_AS_WANTED:
+        weighing.surer(f"The page says: {evidence.successes[0]!r}.")
+
+
+def _client(evidence: StepEvidence, finding: StepFinding, weighing: Weighing) -> None:
+    """Weigh what the client has seen, and what its sentinel says."""
+    client = evidence.claim.client
+    if client.sentinel is False and client.errors:
+        weighing.at_most(PROBABILITIES[StepBand.FAILED], "The client saw it fail, with errors.")
+    elif client.sentinel is False:
+        weighing.at_most(NOT_FOUND_CAP, "The client did not see what was to be seen.")
+    elif client.sentinel and evidence.page.changed and client.successes:
+        weighing.surer("The client saw it succeed.")
+    if client.element_found is False:
+        weighing.at_most(NOT_FOUND_CAP, "The client did not find the element.")
+    if client.status == "failure" and finding.band not in _EXACT:
+        weighing.at_most(PROBABILITIES[StepBand.FAILED], "Whoever did it says that it failed.")
