@@ -10,8 +10,10 @@ import anyio
 
 from actors.gateway.access.caller import Ledger
 from actors.gateway.access.keys import KeyStore
+from actors.gateway.access.limits import RateLimits
 from actors.gateway.event_feed import EventFeed
 from actors.gateway.request import Watchers
+from actors.gcra import Rate
 from bus import Directory, Publisher, Requester, Tables
 from bus.context import new_id
 from bus.seal import Seal
@@ -48,7 +50,9 @@ class AppContext:
     """What the endpoints and the tools work with; `grace_ms` is what an actor that is being restarted gets.
 
     `naming` is the secret by which a caller's own browser session gets its id: one that all replicas have, so that each
-    finds the session. `closing` is set when this replica ends what it has in hand: no client has left then.
+    finds the session. `interacts` and `chats` bound how often a key may ask what to do next on its page, and of its
+    chat sessions; with `mirrored` some of what 001 has in `data` stands beside it, too. `closing` is set when this
+    replica ends what it has in hand: no client has left then.
     """
 
     bus: BusClient
@@ -58,6 +62,9 @@ class AppContext:
     naming: bytes = field(default_factory=lambda: secrets.token_bytes(NAMING_BYTES), repr=False)
     keys: KeyStore = field(default_factory=KeyStore)
     ledger: Ledger = field(default_factory=Ledger)
+    interacts: RateLimits = field(default_factory=lambda: RateLimits(Rate(0.0)))
+    chats: RateLimits = field(default_factory=lambda: RateLimits(Rate(0.0)))
+    mirrored: bool = False
     closing: anyio.Event = field(default_factory=anyio.Event)
     approval_news: EventFeed[Approval] = field(default_factory=EventFeed[Approval])
     collection_news: EventFeed[CollectionChanged] = field(default_factory=EventFeed[CollectionChanged])

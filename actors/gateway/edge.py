@@ -22,6 +22,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from actors.gateway.access.authentication import access_control
 from actors.gateway.access.gate import RequestGate, SocketGate, SocketRoute
+from actors.gateway.access.limits import RateLimits
 from actors.gateway.access.rules import SecurityHeaders
 from actors.gateway.app_context import AppContext, BusClient
 from actors.gateway.http import FRONT, refusal
@@ -33,6 +34,7 @@ from actors.gateway.rest import endpoints, operation
 from actors.gateway.rest.compatible import Enveloped
 from actors.gateway.rest.docs import FrontPage
 from actors.gateway.rest.routing import router
+from actors.gcra import Rate
 from actors.settings import Settings
 from bus import conversation, span
 from bus.context import new_id
@@ -80,6 +82,9 @@ async def edge(
             naming=settings.api_key.encode(),
             keys=access.authenticator.key_store,
             ledger=access.ledger,
+            interacts=_per_minute(settings.interact_per_minute),
+            chats=_per_minute(settings.chat_per_minute),
+            mirrored=settings.interact_mirrored,
         )
         mcp = http.McpEndpoint(make_server(app, state.offers), app, state, toolsets_of(settings))
         table = (*endpoints.ENDPOINTS, *operation.metadata_endpoints(settings))
@@ -102,6 +107,10 @@ async def edge(
 
             yield Edge(_behind_proxies(EdgeApp(Enveloped(exchanges), SocketGate(access, SOCKETS)), settings), abandon)
             watchers.cancel_scope.cancel()
+
+
+def _per_minute(count: int) -> RateLimits:
+    return RateLimits(Rate.per_minute(count, max(count, 1)))
 
 
 def _behind_proxies(app: ASGIApp, settings: Settings) -> ASGIApp:

@@ -12,6 +12,7 @@ import anyio
 
 from actors.actor import Actor, handles
 from actors.keeper.artifacts import Sweeper, read_piece
+from actors.keeper.chat_sessions import ChatSessionQueries, ChatSessionTables
 from actors.keeper.collection_queries import CollectionQueries
 from actors.keeper.collections import CollectionTables
 from actors.keeper.conversations import ChatTables, ConversationQueries, ModelRunTables
@@ -28,7 +29,8 @@ from actors.projection.database import Database, locked_file
 from bus.clock import now_ms
 from bus.stores import FileStore, JournalLog
 from protocol import subjects
-from protocol.acting.chats import AskMessages, ChatList, ChatMessages, ListChats
+from protocol.acting.chats import AskMessages, ChatLine, ChatList, ChatMessages, ListChats
+from protocol.acting.tasks import TaskLine
 from protocol.answers import AskConversation, ChatEvent, ConversationList, ConversationLog, ListConversations
 from protocol.collection_views import (
     AskCollection,
@@ -91,6 +93,8 @@ class Keeper(Actor):
     _index: SearchIndex = field(init=False, repr=False)
     _kept: CollectionQueries = field(init=False, repr=False)
     _texts: TextQueries = field(init=False, repr=False)
+    _chats: ChatSessionQueries = field(init=False, repr=False)
+    _tasks: JournalConsumer[TaskLine | ChatLine] = field(init=False, repr=False)
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:
@@ -101,13 +105,14 @@ class Keeper(Actor):
         self._ledger = await self.bus.journal(subjects.LEDGER)
         self._store = await self.bus.objects(subjects.ARTIFACTS)
         chat, calls = await self.bus.journal(subjects.CONVERSATIONS), await self.bus.journal(subjects.MODEL_CALLS)
+        acting = await self.bus.journal(subjects.TASKS)
         collections, pages = await self.bus.journal(subjects.COLLECTIONS), await self.bus.journal(subjects.PAGES_READ)
         async with locked_file(self.settings.data_dir / "keeper") as path:
             database = Database(path, "actors.keeper")
             tables, self._queries = RunTables(database), RunQueries(database)
             self._said, self._index = ConversationQueries(database, seal), SearchIndex(database, seal)
             self._kept = CollectionQueries(database, seal, self.clock)
-            self._texts = TextQueries(database, seal)
+            self._texts, self._chats = TextQueries(database, seal), ChatSessionQueries(database, seal)
             kept = (CollectionTables(seal), TextTables(database, seal), CollectionPassages(seal))
             async with (
                 database.open(),
@@ -116,6 +121,7 @@ class Keeper(Actor):
                 projected(calls, database, ModelRunTables(seal)) as self._calls,
                 projected(collections, database, *kept, linger_s=GATHER_S) as self._collections,
                 projected(pages, database, PagePassages(seal)),
+                projected(acting, database, ChatSessionTables(database, seal)) as self._tasks,
                 self._event_log(self._ledger, calls, collections, await self.bus.journal(subjects.TOOL_CALLS)),
                 anyio.create_task_group() as tasks,
             ):
@@ -184,13 +190,23 @@ class Keeper(Actor):
 
     @handles(subjects.CHAT_LIST, at_once=16)
     async def list_chats(self, request: ListChats) -> ChatList:
-        """Return the chat sessions of a caller, the one that was last gone on with first."""
-        raise NotImplementedError
+        """Return the chat sessions of a caller, the one that was last gone on with first.
+
+        Raises:
+            FaultError: INTERNAL_UNAVAILABLE, when the journal cannot be read.
+        """
+        await self._tasks.wait_current(subjects.CHAT_LIST.timeout_ms)
+        return await self._chats.page(request)
 
     @handles(subjects.CHAT_MESSAGES, at_once=16)
     async def chat_messages(self, request: AskMessages) -> ChatMessages:
-        """Return messages of a chat session."""
-        raise NotImplementedError
+        """Return messages of a chat session; none where there is no such session of the caller's.
+
+        Raises:
+            FaultError: INTERNAL_UNAVAILABLE, when the journal cannot be read.
+        """
+        await self._tasks.wait_current(subjects.CHAT_MESSAGES.timeout_ms)
+        return await self._chats.messages(request)
 
     @handles(subjects.CONVERSATION_LIST, at_once=16)
     async def list_conversations(self, request: ListConversations) -> ConversationList:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from actors.actor import Actor, handles
+from actors.planner.interacting.chats import ChatLog
 from actors.planner.task_log import TaskLog
 from protocol import subjects
 from protocol.acting.act import TASK_VALUES, Reached, ReachOnPage, ResumeTask
@@ -74,7 +75,7 @@ class Planner(Actor):
         Raises:
             FaultError: it is somebody else's, or archived.
         """
-        raise NotImplementedError
+        return await (await self._chats()).open(request)
 
     @handles(subjects.CHAT_CHANGE, at_once=32)
     async def change_chat(self, request: ChangeChat) -> ChatInfo:
@@ -83,4 +84,7 @@ class Planner(Actor):
         Raises:
             FaultError: there is none of the caller's.
         """
-        raise NotImplementedError
+        return await (await self._chats()).change(request)
+
+    async def _chats(self) -> ChatLog:
+        return ChatLog(await self.bus.journal(subjects.TASKS))

@@ -72,7 +72,10 @@ class SystemSettings(Struct, frozen=True, kw_only=True):
     ] = ()
     allowed_origins: Annotated[
         tuple[Word, ...],
-        Meta(description="Origin headers that the gateway accepts besides its own, such as https://console.example."),
+        Meta(
+            description="Origin headers that the gateway accepts besides its own, such as https://console.example or "
+            "chrome-extension://<id>."
+        ),
     ] = ()
     toolsets: Annotated[
         tuple[Literal["core", "browser", "runs", "collections", "offers"], ...],
@@ -129,6 +132,29 @@ class SystemSettings(Struct, frozen=True, kw_only=True):
     rate_burst: Annotated[
         int, Meta(ge=1, le=1_000_000, description="Requests of one key at once before rate_per_minute counts.")
     ] = 600
+    interact_per_minute: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=1_000_000,
+            description="Rounds of /api/agent/interact a minute that one replica takes of one key; 0: as many as come.",
+        ),
+    ] = 10
+    chat_per_minute: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=1_000_000,
+            description="Requests to /api/session a minute that one replica takes of one key; 0: as many as come.",
+        ),
+    ] = 100
+    interact_mirrored: Annotated[
+        bool,
+        Meta(
+            description="Whether answers of /api/agent/interact have status, plan and verification beside `data`, too, "
+            "for clients that look for them there."
+        ),
+    ] = False
     rate_anonymous_per_minute: Annotated[
         int,
         Meta(

@@ -87,7 +87,17 @@ class ChatMessageJudged(_ChatLine, frozen=True, kw_only=True, omit_defaults=True
     error: dict[str, Any] | None = None
 
 
-ChatLine = ChatOpened | ChatMoved | ChatRenamed | ChatStatusChanged | ChatMessageAdded | ChatMessageJudged
+class RoundNoted(_ChatLine, frozen=True, kw_only=True, omit_defaults=True, tag="round"):
+    """A round of a client, by a digest of it: the ids that it was given, and which parts of its page were asked for.
+
+    Whoever sends the same again gets the same ids, and is not asked for the same part again.
+    """
+
+    task: str = ""
+    requested: tuple[str, ...] = ()
+
+
+ChatLine = ChatOpened | ChatMoved | ChatRenamed | ChatStatusChanged | ChatMessageAdded | ChatMessageJudged | RoundNoted
 """A line about a chat session, in TASKS."""
 
 
@@ -96,12 +106,18 @@ def chat_topic(session: str) -> str:
     return f"chat.{session}"
 
 
+def round_topic(digest: str) -> str:
+    """Return the topic of the notes about a round of a client."""
+    return f"round.{digest}"
+
+
 class OpenChat(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """CHAT_OPEN: begin a chat session under this id, if nobody has."""
+    """CHAT_OPEN: begin a chat session under this id, if nobody has; `domain` counts where there is no `url`."""
 
     session: ChatId
     caller: str
     url: str = ""
+    domain: str = ""
     title: str = ""
     tab_id: int | None = None
     query: str = ""

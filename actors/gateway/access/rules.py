@@ -29,7 +29,7 @@ PREFLIGHT_S = 600
 
 _CONVERSATION = CONVERSATION.lower().encode()
 _NOSNIFF = (b"x-content-type-options", b"nosniff")
-_ALLOWED_METHODS = "DELETE, GET, HEAD, POST, PUT"
+_ALLOWED_METHODS = "DELETE, GET, HEAD, PATCH, POST, PUT"
 _ALLOWED_HEADERS = frozenset(
     {"accept", "authorization", "content-type", "idempotency-key", "last-event-id", "traceparent", "tracestate"}
 )

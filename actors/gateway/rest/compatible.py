@@ -15,12 +15,13 @@ from actors.gateway.access.caller import Usage
 from actors.gateway.app_context import AppContext
 from actors.gateway.errors import to_error, to_failure
 from actors.gateway.http import JSON, answer
+from actors.gateway.interact_errors import to_interact_failure
 from actors.gateway.pages import DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS, BatchRequest, BatchResult
 from actors.gateway.request import RequestContext
 from actors.gateway.rest import browse
 from actors.gateway.rest.browse import BrowseRequest, DomainRequest
 from actors.gateway.rest.operation import Health
-from actors.gateway.rest.routing import Endpoint, Tag, in_envelope
+from actors.gateway.rest.routing import Endpoint, Tag, in_envelope, of_interact
 from actors.gateway.rest.streaming import EventForm, EventStream
 from protocol.browse import SCHEMA_VERSION, BrowseOptions, BrowseResult, StructuredError
 from protocol.domains import DomainKnowledge, Preview
@@ -102,23 +103,27 @@ class Success(Struct, Generic[T], frozen=True, kw_only=True, rename="camel"):
 
 
 class Enveloped:
-    """ASGI: puts every error at the paths of the envelope into it, whoever gave it: the gates, too."""
+    """ASGI: puts every error at the paths of an envelope into it, whoever gave it: the gates, too."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        if scope["type"] == "http" and in_envelope(scope["path"]):
-            send = _Rewriting(send).tell
+        if scope["type"] == "http":
+            if in_envelope(scope["path"]):
+                send = _Rewriting(send, lambda error, _status: to_failure(error)).tell
+            elif of_interact(scope["path"]):
+                send = _Rewriting(send, to_interact_failure).tell
         await self._app(scope, receive, send)
 
 
 class _Rewriting:
     """Holds an error back until it is whole, and sends it in the envelope."""
 
-    def __init__(self, send: Send) -> None:
+    def __init__(self, send: Send, written: Callable[[StructuredError, int], Struct]) -> None:
         self._send = send
+        self._written = written
         self._start: Message | None = None
         self._body = bytearray()
 
@@ -132,22 +137,21 @@ class _Rewriting:
         self._body += message.get("body", b"")
         if not message.get("more_body", False) or len(self._body) > _MAX_ERROR_BYTES:
             start, self._start = self._start, None
-            body = _rewritten(bytes(self._body))
+            body = self._rewritten(bytes(self._body), start["status"])
             MutableHeaders(scope=start)["Content-Length"] = str(len(body))
             await self._send(start)
             await self._send({**message, "body": body})
+
+    def _rewritten(self, body: bytes, status: int) -> bytes:
+        try:
+            return msgspec.json.encode(self._written(_errors.decode(body), status))
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return body
 
 
 def _is_error(start: Message) -> bool:
     essence = Headers(scope=start).get("content-type", "").partition(";")[0]
     return start["status"] >= _FIRST_ERROR and essence == JSON
-
-
-def _rewritten(body: bytes) -> bytes:
-    try:
-        return msgspec.json.encode(to_failure(_errors.decode(body)))
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return body
 
 
 ENDPOINTS: tuple[Endpoint, ...] = (

@@ -17,6 +17,7 @@ from actors.gateway.app_context import AppContext
 from actors.gateway.errors import Failure
 from actors.gateway.http import CONVERSATION, EVENTS, JSON, answer
 from actors.gateway.http_input import IDEMPOTENCY_KEY, MAX_KEY_CHARS
+from actors.gateway.interact_errors import InteractFailure
 from actors.gateway.request import RequestContext
 from actors.gateway.rest import (
     agent,
@@ -27,6 +28,7 @@ from actors.gateway.rest import (
     compatible,
     conversations,
     docs,
+    interact,
     models,
     operation,
     packets,
@@ -266,13 +268,14 @@ def _schemas(endpoints: Iterable[Endpoint]) -> tuple[dict[Any, dict[str, Any]], 
     """Return a reference for every type of the table, and the definitions that they lead to."""
     kinds_of = ((one.body, one.answer, one.accepted, one.failure) for one in endpoints)
     named = {kind: None for kinds in kinds_of for kind in kinds if kind is not None}
-    kinds: list[Any] = [StructuredError, Failure, *named]
+    kinds: list[Any] = [StructuredError, Failure, InteractFailure, *named]
     references, components = msgspec.json.schema_components(kinds, ref_template=_SCHEMAS)
     return dict(zip(kinds, references, strict=True)), components
 
 
 def _operation(endpoint: Endpoint, schemas: Mapping[Any, dict[str, Any]]) -> dict[str, Any]:
-    failed = schemas[Failure if endpoint.enveloped else StructuredError]
+    envelope = InteractFailure if endpoint.interacts else StructuredError
+    failed = schemas[Failure if endpoint.enveloped else envelope]
     if endpoint.failure is not None:
         failed = {"anyOf": [failed, schemas[endpoint.failure]]}
     failures = {str(status): _response(status, {JSON: {"schema": failed}}) for status in endpoint.statuses}
@@ -372,6 +375,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *approvals.ENDPOINTS,
     *collections.ENDPOINTS,
     *texts.ENDPOINTS,
+    *interact.ENDPOINTS,
     *packets.ENDPOINTS,
     *compatible.ENDPOINTS,
     *operation.KEY_ENDPOINTS,

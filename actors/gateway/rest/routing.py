@@ -55,6 +55,7 @@ class Tag(StrEnum):
     ROUTER = "Models"
     TOOLS = "Tools"
     COLLECTIONS = "Collections"
+    INTERACT = "Interact"
 
     PACKETS = "Packets"
     COMPATIBLE = "Compatible"
@@ -71,6 +72,8 @@ TAGS: Mapping[Tag, str] = {
     Tag.ROUTER: "Which models are asked, what that came to, and the providers.",
     Tag.TOOLS: "Every tool by its name, and what waits for a person to allow it. The policy decides about each call.",
     Tag.COLLECTIONS: "Collections of pages and notes, and the texts that are made of them.",
+    Tag.INTERACT: "For clients that have a page of their own, such as browser extensions: what to do next on it, and "
+    "the sessions in which that was talked about. Errors come as `{success: false, code, message, error}`.",
     Tag.PACKETS: "LLMCP packets, as Weft's own actors exchange them.",
     Tag.COMPATIBLE: "The same for clients that expect `{success, data}`. Errors come as `{success: false, error}`.",
     Tag.OPERATION: "Health, figures and this document.",
@@ -115,7 +118,7 @@ class Endpoint:
     Idempotency-Key. One that is `raw` takes a file of so many bytes at most, of whatever type, in place of JSON.
     """
 
-    method: Literal["GET", "POST", "PUT", "DELETE"]
+    method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
     path: str
     name: str
     summary: str
@@ -147,6 +150,11 @@ class Endpoint:
     def enveloped(self) -> bool:
         """Whether its answers, and its refusals too, stand in the envelope `{success, ...}`."""
         return in_envelope(self.path)
+
+    @property
+    def interacts(self) -> bool:
+        """Whether its refusals stand in the envelope of 001."""
+        return of_interact(self.path)
 
     @property
     def in_path(self) -> tuple[str, ...]:
@@ -187,6 +195,11 @@ class Endpoint:
 def in_envelope(path: str) -> bool:
     """Return whether answers at this path stand in the envelope `{success, ...}`."""
     return path == "/health" or path.startswith("/v1/")
+
+
+def of_interact(path: str) -> bool:
+    """Return whether errors at this path stand in the envelope of 001."""
+    return path in {"/api/agent/interact", "/api/session"} or path.startswith("/api/session/")
 
 
 def router(app: AppContext, endpoints: Iterable[Endpoint], further: Mapping[str, ASGIApp]) -> ASGIApp:

@@ -196,6 +196,7 @@ async def test_what_is_cut_off_in_the_middle_leaves_no_trace(tmp_path: Path) -> 
 
 SEARCHED = ("search_counts", "search_terms", "passages")
 COLLECTED = ("source_versions", "capture_jobs", "sources", "collections", "texts")
+CHATTED = ("chat_messages", "chat_sessions")
 
 
 async def test_a_file_of_before_is_read_on(tmp_path: Path) -> None:
@@ -207,7 +208,10 @@ async def test_a_file_of_before_is_read_on(tmp_path: Path) -> None:
             database(place),
             "CREATE TABLE place (only_one INTEGER PRIMARY KEY, applied INTEGER, line INTEGER, written_at INTEGER)",
             "INSERT INTO place SELECT 1, applied, line, written_at FROM positions",
-            *(f"DROP TABLE {name}" for name in ("positions", "chat_events", "llm_runs", *SEARCHED, *COLLECTED)),
+            *(
+                f"DROP TABLE {name}"
+                for name in ("positions", "chat_events", "llm_runs", *SEARCHED, *COLLECTED, *CHATTED)
+            ),
             "PRAGMA user_version = 1",
             "UPDATE runs SET template_id = 'of the file'",
         )
