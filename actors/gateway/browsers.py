@@ -100,7 +100,7 @@ def _rendered(done: results.Done) -> _Rendering:
             return _Rendering(_acted(done), [*_page(done.page), *_some(done.changed), *_dialog(done.dialog)])
         case results.Dialogs() | results.NetworkLogs() | results.ConsoleLogs() | results.Downloads():
             return _past_events(done)
-        case results.PageObserved() | results.SelectionLinks() | results.FieldDescribed():
+        case results.PageObserved() | results.SelectionLinks() | results.FieldDescribed() | results.TreeRead():
             return _of_003(done)
         case _:
             return _page_state(done)
@@ -144,7 +144,9 @@ def _past_events(
             assert_never(done)
 
 
-def _of_003(done: results.PageObserved | results.SelectionLinks | results.FieldDescribed) -> _Rendering:
+def _of_003(
+    done: results.PageObserved | results.SelectionLinks | results.FieldDescribed | results.TreeRead,
+) -> _Rendering:
     match done:
         case results.PageObserved():
             return _Rendering(
@@ -155,6 +157,8 @@ def _of_003(done: results.PageObserved | results.SelectionLinks | results.FieldD
             return _Rendering([f"Links of what is selected: {len(links)}."], links)
         case results.FieldDescribed():
             return _Rendering(["An element, as the gate sees it."], [])
+        case results.TreeRead():
+            return _Rendering(["The page as short nodes, which are in the structured result."], [])
         case _:
             assert_never(done)
 

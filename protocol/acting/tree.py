@@ -8,15 +8,15 @@ from typing import Annotated, Any, Final
 
 from msgspec import Meta, Struct, field
 
-from protocol.browsers.operations import SessionId, TabId
+from protocol.browsers.operations import MAX_TREE_TOKENS, SessionId, TabId
 
 MAX_NAME_CHARS: Final = 50
 """What is kept of a name (001 §6.4)."""
 
-MAX_TREE_TOKENS: Final = 1_500
-"""What a tree may take unless its reader says otherwise; a token is four characters of JSON."""
-
 CHARS_PER_TOKEN: Final = 4
+
+Pixels = int | float
+"""CSS pixels of the window; whole ones as the page writes them."""
 
 LEGEND: Final = """\
 i: element id, for actions such as click(i) and setValue(i, "text"). r: role (btn button, inp text field, link, chk \
@@ -48,8 +48,8 @@ class SemanticNode(Struct, frozen=True, kw_only=True, omit_defaults=True):
     value: str | None = field(name="v", default=None)
     state: str | None = field(name="s", default=None)
     """States, separated by commas: disabled, checked, selected, expanded, focused, required, invalid, …"""
-    centre: tuple[float, float] | None = field(name="xy", default=None)
-    box: tuple[float, float, float, float] | None = None
+    centre: tuple[Pixels, Pixels] | None = field(name="xy", default=None)
+    box: tuple[Pixels, Pixels, Pixels, Pixels] | None = None
     scroll: NodeScroll | None = field(name="scr", default=None)
     occluded: bool = field(name="occ", default=False)
     frame: int = field(name="f", default=0)
@@ -129,8 +129,8 @@ class AskTree(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """BROWSER_TREE: read the tree of a page; reading is all that this can do.
 
     `query` is what the nodes are ranked by where not all fit into `max_tokens` (None: all are wanted). `everywhere`
-    takes in what lies beyond the window. `after` goes on where a tree said `next`. `known` is the hash of the tree that
-    the reader has.
+    takes in what lies beyond the window, `boxes` tells of every node how large it is. `after` goes on where a tree said
+    `next`. `known` is the hash of the tree that the reader has.
     """
 
     caller: str
@@ -141,6 +141,7 @@ class AskTree(Struct, frozen=True, kw_only=True, omit_defaults=True):
     everywhere: bool = False
     text: bool = True
     colours: bool = False
+    boxes: bool = False
     selectors: bool = False
     after: str = ""
     known: str = ""

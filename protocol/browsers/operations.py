@@ -29,6 +29,9 @@ MAX_RESULT_CHARS = 4_000
 MAX_WAIT_MS = 30_000
 MAX_LOG_ENTRIES = 500
 
+MAX_TREE_TOKENS: Final = 1_500
+"""What a tree of a page may take unless its reader says otherwise; a token is four characters of JSON."""
+
 SessionId = Annotated[str, Meta(pattern=r"^sess_[A-Za-z0-9_-]{22,86}$(?!\n)")]
 TabId = Annotated[int, Meta(ge=1)]
 ElementId = Annotated[str, Meta(min_length=1, max_length=200)]
@@ -313,6 +316,20 @@ class DescribeField(_InTab, frozen=True, kw_only=True, tag="describe_field"):
     element_id: ElementId | None = msgspec.field(default=None, name="element_id")
 
 
+class ReadTree(_InTab, frozen=True, kw_only=True, tag="read_tree"):
+    """Read the page as short nodes (001, V3); no tool: BROWSER_TREE asks it. `AskTree` says what the fields mean."""
+
+    query: Annotated[str, Meta(max_length=10_000)] = ""
+    max_tokens: Annotated[int, Meta(ge=50, le=100_000)] | None = MAX_TREE_TOKENS
+    everywhere: bool = False
+    text: bool = True
+    colours: bool = False
+    boxes: bool = False
+    selectors: bool = False
+    after: Annotated[str, Meta(max_length=64)] = ""
+    known: Annotated[str, Meta(max_length=256)] = ""
+
+
 TYPING: Final = "browser.type"
 """The purpose that words on their way into a field are sealed for."""
 
@@ -351,6 +368,7 @@ Operation = (
     | GoForward
     | Refresh
     | DescribeField
+    | ReadTree
 )
 """Everything that a tool does in a browser session."""
 

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
+from protocol.acting.tree import PageTree
 from protocol.browse import ConsoleMessage, NetworkRequest
 from protocol.browsers.observation import PageObservation
 from protocol.browsers.pageinfo import (
@@ -202,6 +203,12 @@ class FieldDescribed(_OperationResult, frozen=True, kw_only=True, tag="field_des
     facts: FieldFacts
 
 
+class TreeRead(_OperationResult, frozen=True, kw_only=True, tag="tree_read"):
+    """The page as short nodes (001)."""
+
+    tree: PageTree
+
+
 class PageObserved(_OperationResult, frozen=True, kw_only=True, tag="page_observed"):
     """The page as it stands, within limits (003): see `PageObservation`; the document has it for a model."""
 
@@ -233,6 +240,7 @@ Done = (
     | ConsoleLogs
     | Downloads
     | FieldDescribed
+    | TreeRead
     | PageObserved
     | SelectionLinks
 )

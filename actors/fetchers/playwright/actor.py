@@ -156,7 +156,7 @@ class Playwright(Actor):
     @handles(subjects.BROWSER_TREE, at_once=SESSIONS_AT_ONCE)
     async def read_tree(self, request: AskTree) -> PageTree:
         """Return what there is to act on in a page."""
-        raise NotImplementedError
+        return await self._tools.read_tree(request)
 
     @handles(subjects.TOOL.at(actor=PLAYWRIGHT), at_once=SESSIONS_AT_ONCE)
     async def run_tool(self, request: RunTool) -> ToolResult:

@@ -15,8 +15,9 @@ from msgspec import structs
 from actors.fetchers.playwright.operations import pointer
 from actors.fetchers.playwright.session_router import SessionRouter
 from actors.fetchers.playwright.view.facts import ANOTHER
+from protocol.acting.tree import AskTree, PageTree
 from protocol.browsers import operations as do
-from protocol.browsers.results import Done, FieldDescribed, PageObserved
+from protocol.browsers.results import Done, FieldDescribed, PageObserved, TreeRead
 from protocol.browsers.sessions import AskBrowser
 from protocol.documents import Content, Document, untrusted
 from protocol.faults import Code, Fault, FaultError, fault
@@ -58,6 +59,7 @@ _CODES: Final[Mapping[Code, ToolErrorCode]] = MappingProxyType(
     }
 )
 _WITHOUT_TAB: Final = (do.CreateSession, do.CreateTab, do.ListTabs, do.Navigate)
+_TREE_FIELDS: Final = tuple(name for name in AskTree.__struct_fields__ if name in do.ReadTree.__struct_fields__)
 _INTERNAL: Final = frozenset({"document", "done"})
 
 
@@ -101,6 +103,19 @@ class ToolCalls:
         if not isinstance(answer.done, FieldDescribed):
             raise FaultError(fault(Code.INTERNAL_ERROR))
         return answer.done.facts
+
+    async def read_tree(self, request: AskTree) -> PageTree:
+        """Return what there is to act on in a page.
+
+        Raises:
+            FaultError: SESSION_NOT_FOUND; BROWSER_PAGE_HUNG.
+        """
+        options = {name: getattr(request, name) for name in _TREE_FIELDS}
+        ask = do.ReadTree(session_id=request.session, tab_id=request.tab, **options)
+        answer = await self.router.perform(AskBrowser(do=ask, caller=request.caller))
+        if not isinstance(answer.done, TreeRead):
+            raise FaultError(fault(Code.INTERNAL_ERROR))
+        return answer.done.tree
 
     async def _run(self, request: RunTool) -> ToolResult:
         operation = _operation(request)

@@ -9,8 +9,10 @@ from typing import Any
 import anyio
 import pytest
 
+from protocol.acting.tree import AskTree, PageTree
 from protocol.browsers.operations import ListTabs
 from protocol.browsers.results import Tabs
+from protocol.faults import Code, FaultError
 from protocol.policy import AskField, FieldFacts, RunTool, ToolErrorCode, ToolResult, ToolStatus
 from protocol.tools.browser import element_of
 from tests.integration.playwright.browsing import Browsing
@@ -275,3 +277,22 @@ def test_a_part_of_a_page_is_observed_by_its_handle(it: Driving) -> None:
 
     assert "Within" in observed.payload["text"]
     assert "Outside" not in observed.payload["text"]
+
+
+def test_a_tree_is_read_by_whoever_has_the_session(it: Driving) -> None:
+    it.show("<title>Looms</title><button onclick=\"alert('Sure?')\">Save</button>")
+
+    async def read(session: str) -> PageTree:
+        with anyio.fail_after(LIMIT_S):
+            return await it.web.actor.read_tree(AskTree(caller="driver", session=session))
+
+    tree = it.web.portal.call(read, it.session)
+    with pytest.raises(FaultError) as caught:
+        it.web.portal.call(read, "sess_" + "A" * 22)
+    it.click("save")
+    held = it.web.portal.call(read, it.session)
+
+    assert (tree.title, tree.tabs, [node.name for node in tree.nodes]) == ("Looms", 1, ["Save"])
+    assert tree.elements == {tree.nodes[0].id: "button_save"}
+    assert caught.value.fault.code is Code.SESSION_NOT_FOUND
+    assert (held.dialog, held.nodes) == ("Sure?", ())

@@ -18,7 +18,8 @@ from actors.fetchers.playwright.browser import Browser
 from actors.fetchers.playwright.stability import FOR_FETCH
 from actors.fetchers.playwright.tab import Tab, new_tab
 from actors.settings import Settings
-from protocol.browsers.operations import FindElement, GetPageContent, GetPageInfo
+from protocol.acting.tree import PageTree
+from protocol.browsers.operations import FindElement, GetPageContent, GetPageInfo, ReadTree
 from protocol.browsers.pageinfo import Candidate, Element
 from protocol.browsers.results import PageContent, PageInfo
 from tests.integration.playwright.markup import page
@@ -80,6 +81,10 @@ class Viewing:
     def find(self, query: str) -> tuple[Candidate, ...]:
         """Find elements."""
         return self.do(view.find, FindElement(query=query)).candidates
+
+    def tree(self, **options: Any) -> PageTree:
+        """Read the page as short nodes."""
+        return self.do(view.read_tree, ReadTree(**options)).tree
 
     def run(self, script: str) -> Any:
         """Run a script among those of the page, and let what follows from it be drawn."""

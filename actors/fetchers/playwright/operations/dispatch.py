@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import anyio
 from msgspec import structs
 
+from actors import redact
 from actors.fetchers import page_answer
 from actors.fetchers.playwright import faults, view
 from actors.fetchers.playwright.open_session import OpenSession
@@ -18,6 +19,7 @@ from actors.fetchers.playwright.operations.context import OperationContext, Oper
 from actors.web import guard
 from bus import remaining_ms
 from bus.seal import UnsealError
+from protocol.acting.tree import PageTree
 from protocol.browsers.operations import (
     Click,
     CloseTab,
@@ -41,6 +43,7 @@ from protocol.browsers.operations import (
     ObserveDom,
     Operation,
     PressKey,
+    ReadTree,
     Refresh,
     Scroll,
     ScrollBy,
@@ -55,7 +58,7 @@ from protocol.browsers.operations import (
     typed_in,
     with_words,
 )
-from protocol.browsers.results import Done, FieldDescribed
+from protocol.browsers.results import Done, FieldDescribed, TreeRead
 from protocol.browsers.sessions import AskBrowser
 from protocol.faults import Code, FaultError
 
@@ -80,6 +83,12 @@ _IN_SESSION: Mapping[type, Callable[[OperationContext, Any], Awaitable[Done]]] =
 )
 """Operations on the session itself: they wait for no tab."""
 
+
+async def _tree(op: TabContext, do: ReadTree) -> TreeRead:
+    read = await view.read_tree(op.tab, do)
+    return structs.replace(read, tree=structs.replace(read.tree, tabs=len(op.session.tabs)))
+
+
 _READING: Mapping[type, Callable[[TabContext, Any], Awaitable[Done]]] = MappingProxyType(
     {
         GetPageInfo: lambda op, do: view.describe(op.tab, do),
@@ -94,6 +103,7 @@ _READING: Mapping[type, Callable[[TabContext, Any], Awaitable[Done]]] = MappingP
         ObserveDom: lambda op, do: view.observe(op.tab, do),
         GetSelectionLinks: lambda op, do: view.selection_links(op.tab, do),
         DescribeField: lambda op, do: view.describe_field(op.tab, do),
+        ReadTree: _tree,
     }
 )
 """Operations that a dialog which opens meanwhile interrupts."""
@@ -139,9 +149,9 @@ async def perform(dependencies: OperationDependencies, session: OpenSession, req
         case Navigate() as navigate:
             number = session.tab_number(navigate.tab_id)
             return await _in_turn(op, number, lambda: navigation.navigate(op, number, navigate))
-        case DescribeField(element_id=None) as focus:
-            number = session.tab_number(focus.tab_id)
-            return await _in_turn(op, number, lambda: _focus(op, number, focus))
+        case (DescribeField(element_id=None) | ReadTree()) as look:
+            number = session.tab_number(look.tab_id)
+            return await _in_turn(op, number, lambda: _look(op, number, look))
         case do:
             number = session.tab_number(getattr(do, "tab_id", None))
             return await _in_turn(op, number, lambda: _on_page(op, number, do))
@@ -158,12 +168,15 @@ def _with_typed(dependencies: OperationDependencies, session: OpenSession, reque
     return structs.replace(request, do=with_words(request.do, words), typed=b"")
 
 
-async def _focus(op: OperationContext, number: int, do: DescribeField) -> Done:
-    """Say what has the focus: the dialog that waits, if one does, for the page can say nothing meanwhile."""
+async def _look(op: OperationContext, number: int, do: DescribeField | ReadTree) -> Done:
+    """Say what has the focus, or read the tree: of a page that a dialog holds up the dialog, for it can say nothing."""
     open_tab = op.session.open_tab(number)
-    if open_tab is None or open_tab.dialogs.pending is None:
+    if open_tab is None or (dialog := open_tab.dialogs.pending) is None:
         return await _on_page(op, number, do)
-    return FieldDescribed(tab_id=number, facts=view.dialog_facts(open_tab.dialogs.pending, open_tab.page.url))
+    if isinstance(do, DescribeField):
+        return FieldDescribed(tab_id=number, facts=view.dialog_facts(dialog, open_tab.page.url))
+    tree = PageTree(url=redact.url(open_tab.page.url), dialog=dialog.message, tabs=len(op.session.tabs))
+    return TreeRead(tab_id=number, tree=tree)
 
 
 async def _on_page(op: OperationContext, number: int, do: Operation) -> Done:

@@ -33,7 +33,8 @@ ID_SEPARATOR = "."
 PARTS = (
     "begin",
     *("words", "tree", "kinds", "values", "places", "names", "ids", "numbers"),
-    *("markers", "shown", "snapshot", "content", "facts", "observe", "answer"),
+    *("markers", "shown", "snapshot", "content", "facts", "observe"),
+    *("texts", "shapes", "context", "ranking", "semantic", "projections", "answer"),
 )
 """The scripts of `scripts/view/` in the order in which they run; an extension has them as its content scripts."""
 

@@ -5,6 +5,7 @@ weft.part((view) => {
   const TYPED = new Set(['submit', 'reset', 'button', 'image']);
   const ICON = /^(?:icon|fa|fas|far|bi|mdi|glyphicon|lucide|ti|la|ri|pi|material-icons)[-_]+([a-z][a-z0-9-]*)$/i;
   const NO_ICON = /^(?:solid|regular|brands|lg|sm|xs|fw|spin|\dx|button|btn|wrapper|container|icon|only|left|right)$/i;
+  const STYLED = /^(?:btn|button|icon|active|disabled|selected|open|show|hidden?|row|col|item|link|wrapper|container|inner|outer|clickable|pointer|js|is|has|ui|[a-z]{1,2})$/i;
   const AS_CONTENT = new Set(['button', 'link', 'checkbox', 'radio', 'tab', 'menuitem', 'option', 'other']);
 
   // Whether an element that is come to from one that is shown is shown itself; a slot has no box, but what is in it has.
@@ -119,6 +120,15 @@ weft.part((view) => {
     return '';
   }
 
+  // What the classes of a control call it, for one that says nothing else: the first that is more than a way to look.
+  function classed(element) {
+    for (const token of [...element.classList].slice(0, 12)) {
+      const words = view.spoken(token);
+      if (words && !/\d/.test(token) && !view.generated(token) && words.split(' ').some((word) => !STYLED.test(word))) return words;
+    }
+    return '';
+  }
+
   function nameOf(element, kind) {
     const given = labelled(element) || view.clean(element.getAttribute('aria-label') ?? '') || native(element);
     if (given) return given;
@@ -126,5 +136,5 @@ weft.part((view) => {
     return content || hinted(element) || (AS_CONTENT.has(kind) ? pictured(element) : beside(element)) || carried(element);
   }
 
-  Object.assign(view, { textOf, nameOf, shows });
+  Object.assign(view, { textOf, nameOf, shows, classed });
 });

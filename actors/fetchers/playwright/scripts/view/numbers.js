@@ -11,15 +11,22 @@ weft.part((view) => {
     return (one.entry ?? one).number;
   }
 
-  // The number of an element that is nothing to act on: words, a heading, a picture. It has it for as long as its node stands.
-  function numberOfOther(element) {
-    const entry = known.owners.get(element) ?? known.others.get(element);
+  // The number of an element that is nothing to act on: words, of which each piece has its own, a heading, a picture. It has it for as
+  // long as its node stands.
+  function numberOfOther(element, piece = 0) {
+    const entry = piece ? null : known.owners.get(element);
     if (entry) return entry.number;
+    if (!known.others.has(element)) known.others.set(element, new Map());
+    const pieces = known.others.get(element);
+    if (!pieces.has(piece)) number(element, pieces, piece);
+    return pieces.get(piece).number;
+  }
+
+  function number(element, pieces, piece) {
     const other = { ref: new WeakRef(element), number: known.next++ };
-    known.others.set(element, other);
+    pieces.set(piece, other);
     known.byNumber.set(String(other.number), other);
     if (known.byNumber.size > MANY_NUMBERS) forget();
-    return other.number;
   }
 
   function forget() {

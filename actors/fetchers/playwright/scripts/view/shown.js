@@ -54,16 +54,18 @@ weft.part((view) => {
     return found;
   }
 
-  // Whether something else lies over all of what is in the window of it.
-  function isCovered(element, box) {
+  // A point at which an element is really hit, or one around it; nothing where something else lies over all of it.
+  function hitPoint(element, box) {
     const left = Math.max(box.left, 0), right = Math.min(box.right, innerWidth), top = Math.max(box.top, 0), bottom = Math.min(box.bottom, innerHeight);
-    if (right - left < 1 || bottom - top < 1) return false;
+    let around = null;
+    if (right - left < 1 || bottom - top < 1) return { x: (box.left + box.right) / 2, y: (box.top + box.bottom) / 2 };
     for (const [across, down] of [[0.5, 0.5], [0.1, 0.2], [0.9, 0.2], [0.1, 0.8], [0.9, 0.8]]) {
-      const found = hit(left + (right - left) * across, top + (bottom - top) * down);
-      if (found === null || view.isWithin(found, element) || isNamed(found, element)) return false;
-      if (view.isWithin(element, found) && !FRAMES.has(view.tag(found))) return false;
+      const point = { x: left + (right - left) * across, y: top + (bottom - top) * down };
+      const found = hit(point.x, point.y);
+      if (found === null || view.isWithin(found, element) || isNamed(found, element)) return point;
+      if (view.isWithin(element, found) && !FRAMES.has(view.tag(found))) around ??= point;
     }
-    return true;
+    return around;
   }
 
   function isNamed(found, element) {
@@ -120,9 +122,9 @@ weft.part((view) => {
     const { seen, scrolls } = clip(shown, find.box);
     if (!seen && !scrolls) find.box = null;
     find.inView = seen !== null && inWindow(seen);
-    if (find.inView && state.hits++ < MANY_HITS) find.covered = isCovered(shown, seen);
+    if (find.inView && state.hits++ < MANY_HITS) find.covered = hitPoint(shown, seen) === null;
     else if (find.box && state.modal) find.covered = !view.isWithin(shown, state.modal);
   }
 
-  Object.assign(view, { measure, modal, isShown, shownAt, rescued });
+  Object.assign(view, { measure, modal, isShown, shownAt, rescued, clip, hitPoint });
 });

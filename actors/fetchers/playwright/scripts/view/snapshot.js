@@ -5,13 +5,14 @@ weft.part((view) => {
   const MANY_FITTING = 20, UP = 3;
   const SKIPPED = new Set([...view.UNREAD, 'option', 'optgroup', 'path', 'g', 'defs', 'param', 'source', 'track', 'br', 'wbr', 'canvas']);
   const FRAMES = new Set(['iframe', 'frame']);
+  const SCROLLS = /auto|scroll/;
 
   const begun = performance.now();
   const spent = () => performance.now() - begun;
 
   // Walks the page; returns the finds, the regions and the frames, and whether all of it was seen.
   function walk(hidden) {
-    const seen = { finds: [], frames: [], cut: false, visited: 0, total: 0 };
+    const seen = { finds: [], frames: [], scrolls: [], cut: false, visited: 0, total: 0 };
     const stack = [{ node: view.rootElement(document), region: 'page', pointed: false, inside: null, off: false }];
     while (stack.length) {
       const item = stack.pop();
@@ -50,6 +51,7 @@ weft.part((view) => {
       inside = find;
     }
     if (FRAMES.has(tag)) seen.frames.push({ element: node, kind: 'frame', region, off });
+    if (style && !off && SCROLLS.test(`${style.overflowX} ${style.overflowY}`)) seen.scrolls.push({ element: node, kind: 'other', region, plain: true, off });
     const inner = view.below(node);
     const pointed = item.pointed || style?.cursor === 'pointer';
     for (let index = inner.length - 1; index >= 0; index--) if (view.isElement(inner[index])) stack.push({ node: inner[index], region, pointed, inside, off });
@@ -69,7 +71,8 @@ weft.part((view) => {
   }
 
   function name(find) {
-    find.label = view.unsecret(view.nameOf(find.element, find.kind));
+    const told = view.nameOf(find.element, find.kind);
+    find.label = view.unsecret(told || (find.certain ? view.classed(find.element) : ''));
     if (find.plain && !find.label) return false;
     find.sig = view.signature(find.element, find.kind, find.label, find.region);
     return true;
@@ -237,5 +240,5 @@ weft.part((view) => {
     return { done: element !== null };
   }
 
-  Object.assign(view, { snapshot, locate, wayTo, at, size, select, conceal, standing });
+  Object.assign(view, { snapshot, locate, wayTo, at, size, select, conceal, standing, walk, isWanted, name, framesOf });
 });

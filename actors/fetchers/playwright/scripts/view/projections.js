@@ -1,0 +1,92 @@
+// Shows one reading of the page in other forms: nodes with whole keys (V2), markup of its controls alone, selectors.
+weft.part((view) => {
+  const KEPT = ['name', 'type', 'href', 'value', 'placeholder', 'role', 'aria-label', 'data-testid'];
+  const VOID = new Set(['input', 'img', 'area']);
+  const MANY_CHARS = 100_000, HREF = 300, DEEP = 8;
+  const quoted = (value) => value.replace(/&/g, '&amp;').replace(/"/g, '&quot;').replace(/</g, '&lt;');
+  const escaped = (value) => value.replace(/\\/g, '\\\\').replace(/"/g, '\\"');
+
+  function hrefOf(element) {
+    return /^(?:https?|mailto|tel|ftp):/.test(element.href ?? '') ? String(element.href).slice(0, HREF) : '';
+  }
+
+  // Nodes with whole keys, without what a page does not say.
+  function v2(options) {
+    return capturedControls(options).map(({ node, find }) => {
+      const { element } = find, full = { id: node.i, role: view.roleOf(find).whole, name: node.n };
+      const more = {
+        value: node.v, state: node.s, type: element instanceof HTMLInputElement ? element.type : undefined,
+        placeholder: view.clean(view.attribute(element, 'placeholder') ?? '') || undefined, href: hrefOf(element) || undefined,
+        isInShadow: element.getRootNode() instanceof ShadowRoot || undefined, frameId: node.f,
+        bounds: options.boxes ? { x: node.box[0], y: node.box[1], width: node.box[2], height: node.box[3] } : undefined,
+      };
+      for (const [name, value] of Object.entries(more)) if (value !== undefined && value !== '') full[name] = value;
+      return full;
+    });
+  }
+
+  function capturedControls(options) {
+    return view.capture({ ...options, text: false }).items.filter((item) => item.find && !item.find.scrolls);
+  }
+
+  // Markup of what can be acted on (001 §5.6): nothing around it, no styles, no scripts, nothing hidden.
+  function skeleton(options = {}) {
+    const lines = [];
+    let size = 0;
+    for (const { node, find } of capturedControls(options)) {
+      const line = tagOf(node, find);
+      size += line.length + 1;
+      if (size > MANY_CHARS) break;
+      lines.push(line);
+    }
+    return { html: lines.join('\n') };
+  }
+
+  function tagOf(node, { element, label }) {
+    const tag = view.tag(element);
+    let open = `<${tag} id="${quoted(node.i)}"`;
+    for (const name of KEPT) {
+      const value = name === 'value' ? node.v : name === 'href' ? view.attribute(element, 'href')?.slice(0, HREF) : view.attribute(element, name);
+      if (value && !(name === 'aria-label' && value === label && !VOID.has(tag))) open += ` ${name}="${quoted(value)}"`;
+    }
+    for (const state of ['disabled', 'checked', 'selected']) if (node.s?.split(',').includes(state)) open += ` ${state}`;
+    if (VOID.has(tag)) return view.attribute(element, 'aria-label') || !label ? `${open}>` : `${open} aria-label="${quoted(node.n)}">`;
+    const words = tag === 'select' ? view.optionsOf(element).map((one) => `<option>${quoted(one)}</option>`).join('') : quoted(node.n);
+    return `${open}>${words}</${tag}>`;
+  }
+
+  // A selector that fits this element alone: by what its author called it, else by where it stands (001 §4).
+  function selectorOf(element) {
+    const tag = view.tag(element), root = element.getRootNode();
+    const alone = (selector) => {
+      const found = root instanceof ShadowRoot ? root.querySelectorAll(selector) : view.findAll(document, selector);
+      return found.length === 1;
+    };
+    for (const name of ['data-testid', 'data-test', 'name', 'aria-label', 'placeholder']) {
+      const value = view.attribute(element, name);
+      const selector = `${tag}[${name}="${escaped(value ?? '')}"]`;
+      if (value && value.length <= 100 && !/[\n\r\f]/.test(value) && alone(selector)) return selector;
+    }
+    const id = view.attribute(element, 'id');
+    if (id && !view.generated(id) && alone(`#${CSS.escape(id)}`)) return `#${CSS.escape(id)}`;
+    if (tag === 'input' && alone(`input[type="${element.type}"]`)) return `input[type="${element.type}"]`;
+    return path(element, alone);
+  }
+
+  function path(element, alone) {
+    const steps = [];
+    for (let node = element, up = 0; node && view.isElement(node) && up < DEEP; node = view.parent(node), up++) {
+      const id = view.attribute(node, 'id');
+      if (up && id && !view.generated(id)) {
+        steps.unshift(`#${CSS.escape(id)}`);
+        break;
+      }
+      const over = view.parent(node), alike = over ? [...view.children(over)].filter((one) => view.tag(one) === view.tag(node)) : [];
+      steps.unshift(alike.length > 1 ? `${CSS.escape(view.tag(node))}:nth-of-type(${alike.indexOf(node) + 1})` : CSS.escape(view.tag(node)));
+      if (alone(steps.join(' > '))) break;
+    }
+    return steps.join(' > ');
+  }
+
+  Object.assign(view, { v2, skeleton, selectorOf });
+});

@@ -1,0 +1,153 @@
+"""The page as short nodes (001 §6): what can be acted on, by which name, where, and the words beside it."""
+
+# ruff: noqa: E501 - markup and scripts stand as a page has them
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+import pytest
+
+from protocol.acting.tree import PageTree, SemanticNode
+from tests.integration.playwright.markup import page
+from tests.integration.playwright.viewing import Viewing, viewing
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def web() -> Generator[Viewing]:
+    with viewing() as running:
+        yield running
+
+
+def short(tree: PageTree) -> list[tuple[str, str, str]]:
+    """Return role, name and context of each node."""
+    return [(node.role, node.name, node.context) for node in tree.nodes]
+
+
+def named(tree: PageTree, name: str) -> SemanticNode:
+    """Return the one node of a name."""
+    (found,) = (node for node in tree.nodes if node.name == name)
+    return found
+
+
+def test_controls_and_the_words_beside_them_come_in_the_order_of_the_page(web: Viewing) -> None:
+    web.show(
+        """<h1>Orders</h1><label>Name <input value=Bob></label><input type=password aria-label=Key value=hidden>
+        <select aria-label=Size><option>Small<option selected>Large</select><input type=checkbox checked aria-label=Gift>
+        <table><tr><th>Item<th>Price</tr><tr><td>Pen<td>$3<td><button>Buy</button></tr><tr><td>Ink<td>$4<td><button disabled>Buy</button></tr></table>
+        <p>See <a href=/terms>the terms</a> first.</p><div class="like-btn icon" style="width:20px;height:20px" onclick="1"></div>"""
+    )
+    tree = web.tree()
+
+    assert short(tree) == [
+        ("h", "Orders", ""),
+        ("inp", "Name", ""),
+        ("inp", "Key", ""),
+        ("sel", "Size", "Small | Large"),
+        ("chk", "Gift", ""),
+        ("text", "Item", ""),
+        ("text", "Price", ""),
+        ("text", "Pen", "Item"),
+        ("text", "$3", "Price"),
+        ("btn", "Buy", "Pen"),
+        ("text", "Ink", "Item"),
+        ("text", "$4", "Price"),
+        ("btn", "Buy", "Ink"),
+        ("text", "See the terms first.", ""),
+        ("link", "the terms", ""),
+        ("btn", "like btn", ""),
+    ]
+    assert [named(tree, name).value for name in ("Name", "Key", "Size")] == ["Bob", "********", "Large"]
+    assert named(tree, "Gift").states == {"checked"}
+    assert tree.nodes[12].states == {"disabled"}
+    assert web.at(tree.elements[tree.nodes[9].id], "e => e.closest('tr').cells[0].textContent") == "Pen"
+
+
+def test_only_what_the_window_shows_is_told_unless_more_is_asked_for(web: Viewing) -> None:
+    web.show("<button>Near</button><div style='height:3000px'></div><button>Far</button><p>Below</p>")
+
+    assert [node.name for node in web.tree().nodes] == ["Near"]
+    assert [node.name for node in web.tree(everywhere=True).nodes] == ["Near", "Far", "Below"]
+    assert web.tree().scroll_position == "0%"
+    web.run("scrollTo(0, 5000)")
+    assert [node.name for node in web.tree().nodes] == ["Far", "Below"]
+    assert web.tree().scroll_position == "100%"
+
+
+def test_a_point_is_one_that_is_hit_and_what_is_covered_says_so(web: Viewing) -> None:
+    web.show(
+        """<style>body{margin:0} button{position:absolute;left:0;width:200px;height:40px} i{position:absolute;background:#ccc}</style>
+        <button style="top:0">Half</button><i style="left:60px;top:0;width:140px;height:40px"></i>
+        <button style="top:100px">Whole</button><i style="left:0;top:100px;width:200px;height:40px"></i>"""
+    )
+    tree = web.tree()
+    half, whole = named(tree, "Half"), named(tree, "Whole")
+
+    assert half.centre is not None
+    assert web.run(f"document.elementFromPoint({half.centre[0]}, {half.centre[1]}).textContent") == "Half"
+    assert (half.occluded, whole.occluded) == (False, True)
+
+
+def test_what_scrolls_says_how_far_and_whether_more_follows(web: Viewing) -> None:
+    rows = "".join(f"<li>Row {number}</li>" for number in range(40))
+    web.show(f"<ul id=cart-items style='height:100px;overflow:auto'>{rows}</ul>")
+    (box,) = web.tree().scrollable_containers
+    web.run("document.querySelector('ul').scrollTo(0, 10000)")
+    tree = web.tree()
+    (end,) = tree.scrollable_containers
+
+    assert (box.depth, box.has_more) == ("0%", True)
+    assert (end.id, end.depth, end.has_more) == (box.id, "100%", False)
+    assert tree.nodes[-1].name == "Row 39"
+
+
+def test_drawings_tell_shape_size_and_colour(web: Viewing) -> None:
+    web.show(
+        """<svg width=200 height=100 style="position:absolute;left:0;top:0"><circle cx=20 cy=20 r=10 fill=blue></circle>
+        <rect x=50 y=10 width=30 height=20 fill="#ff0000" onclick=1></rect><polygon points="100,10 120,40 80,40" fill=green></polygon>
+        <text x=10 y=80>seven</text></svg>"""
+    )
+    tree = web.tree(colours=True)
+
+    assert [(node.role, node.shape, node.colour) for node in tree.nodes] == [
+        ("img", "circle", "blue #0000ff"),
+        ("btn", "rect", "red #ff0000"),
+        ("img", "triangle", "green #008000"),
+        ("text", "text", "black #000000"),
+    ]
+    assert tree.nodes[0].box == (10, 10, 20, 20)
+    assert tree.nodes[3].name == "seven"
+
+
+def test_frames_and_shadow_roots_are_part_of_it_where_they_stand(web: Viewing) -> None:
+    inner = f"http://localhost:{web.site.port}{page('<body style=margin:0><button>Pay</button>')}"
+    web.show(
+        f"""<p>Before</p><iframe title=Card width=300 height=60 style="position:absolute;left:50px;top:100px;border:0" src="{inner}"></iframe>
+        <div id=host></div><script>host.attachShadow({{mode: 'open'}}).innerHTML = '<button>Inside</button>'</script>"""
+    )
+    tree = web.tree()
+    pay = named(tree, "Pay")
+
+    assert [node.name for node in tree.nodes] == ["Before", "Pay", "Inside"]
+    assert (pay.frame, pay.id[:3]) == (1, "f1_")
+    assert pay.centre is not None
+    assert pay.centre[0] > 50
+    assert pay.centre[1] > 100
+    assert web.at(tree.elements[pay.id], "e => e.textContent") == "Pay"
+
+
+def test_what_does_not_fit_comes_after_what_the_query_is_about(web: Viewing) -> None:
+    web.show("".join(f"<button>Thing {number}</button>" for number in range(80)))
+    first = web.tree(query="open thing 70", max_tokens=200)
+    rest = web.tree(query="open thing 70", max_tokens=200, after=first.next)
+
+    assert "Thing 70" in [node.name for node in first.nodes]
+    assert [node.centre for node in first.nodes] == sorted(
+        [node.centre for node in first.nodes], key=lambda at: (at[1], at[0]) if at else (0, 0)
+    )
+    assert first.tokens <= 200
+    assert first.left_out == 80 - len(first.nodes)
+    assert not {node.id for node in first.nodes} & {node.id for node in rest.nodes}
+    assert web.tree(max_tokens=None).left_out == 0
