@@ -234,12 +234,13 @@ class RunTool(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class AskField(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """BROWSER_FIELD: say what an element is, or that which has the focus where no id is given."""
+    """BROWSER_FIELD: say what an element is, or what lies `at` a point of the window, or what has the focus."""
 
     caller: str
     session: str
     tab: int | None = None
     element_id: str | None = None
+    at: tuple[float, float] | None = None
 
 
 class ApprovalState(StrEnum):

@@ -100,8 +100,14 @@ def _rendered(done: results.Done) -> _Rendering:
             return _Rendering(_acted(done), [*_page(done.page), *_some(done.changed), *_dialog(done.dialog)])
         case results.Dialogs() | results.NetworkLogs() | results.ConsoleLogs() | results.Downloads():
             return _past_events(done)
-        case results.PageObserved() | results.SelectionLinks() | results.FieldDescribed() | results.TreeRead():
-            return _of_003(done)
+        case (
+            results.PageObserved()
+            | results.SelectionLinks()
+            | results.FieldDescribed()
+            | results.TreeRead()
+            | results.ElementRead()
+        ):
+            return _read(done)
         case _:
             return _page_state(done)
 
@@ -144,8 +150,12 @@ def _past_events(
             assert_never(done)
 
 
-def _of_003(
-    done: results.PageObserved | results.SelectionLinks | results.FieldDescribed | results.TreeRead,
+def _read(
+    done: results.PageObserved
+    | results.SelectionLinks
+    | results.FieldDescribed
+    | results.TreeRead
+    | results.ElementRead,
 ) -> _Rendering:
     match done:
         case results.PageObserved():
@@ -155,6 +165,8 @@ def _of_003(
         case results.SelectionLinks():
             links = [f"{_label(link.text)} {_url(link.url)}" for link in done.links]
             return _Rendering([f"Links of what is selected: {len(links)}."], links)
+        case results.ElementRead():
+            return _Rendering([_states(done)], [*_some(done.text), *_some(done.value), *_some(done.attribute or "")])
         case results.FieldDescribed():
             return _Rendering(["An element, as the gate sees it."], [])
         case results.TreeRead():
@@ -199,6 +211,13 @@ def _navigated(done: results.Navigated) -> list[str]:
     late = ["It has not come to rest yet: what is missing may come."] if done.partial else []
     there = "The tab is there" if done.success else "The tab stays where it is"
     return [f"{there}{status}.", *late, *_answer_it(done)]
+
+
+def _states(done: results.ElementRead) -> str:
+    switch = "" if done.checked is None else ", on" if done.checked else ", off"
+    shown, enabled = "shown" if done.visible else "not shown", "enabled" if done.enabled else "disabled"
+    options = f" It has {len(done.options)} options." if done.options else ""
+    return f"The element is {shown}, {enabled}{switch}.{options}"
 
 
 def _acted(done: results.Acted) -> list[str]:

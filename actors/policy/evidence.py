@@ -18,6 +18,7 @@ from actors.policy.taint import is_permitted, tainted
 from actors.policy.targets import CallTarget, host_of, targets_of
 from actors.sites import site_of
 from bus import Bus
+from protocol.browsers.gestures import ClickAt, Drag
 from protocol.browsers.operations import HandleDialog
 from protocol.faults import Code, FaultError
 from protocol.policy import AskField, FieldFacts, FieldKind, ToolRequest
@@ -26,7 +27,7 @@ from protocol.tools.app import InvokeIntegration, SearchWeb
 from protocol.tools.browser import PLAYWRIGHT
 from protocol.tools.tool import Risk, Tool
 
-ON_FOCUS: Final = frozenset({"press_key", "handle_dialog"})
+ON_FOCUS: Final = frozenset({"press_key", "type_keys", "handle_dialog"})
 """The tools that act on what has the focus."""
 
 MANY_CHARS: Final = 4_000
@@ -76,9 +77,10 @@ async def element_of(bus: Bus, call: GateCall) -> FieldFacts | None:
     tool, element = call.tool, getattr(call.given, "element_id", None)
     if tool.actor != PLAYWRIGHT or tool.risk is not Risk.ACT or call.session is None:
         return None
-    if element is None and tool.name not in ON_FOCUS:
+    point = _point(call.given) if element is None else None
+    if element is None and point is None and tool.name not in ON_FOCUS:
         return None
-    ask = AskField(caller=call.request.caller, session=call.session, tab=call.tab, element_id=element)
+    ask = AskField(caller=call.request.caller, session=call.session, tab=call.tab, element_id=element, at=point)
     return await bus.call(BROWSER_FIELD, ask)
 
 
@@ -124,6 +126,17 @@ def gather_now(call: GateCall, element: FieldFacts | None, page: str, networks: 
         targets=targets,
     )
     return Gathered(evidence=evidence, site=_site(call, page, targets))
+
+
+def _point(given: Struct) -> tuple[float, float] | None:
+    """Return the point of the window that a call begins at, if it is about one."""
+    match given:
+        case ClickAt(x=x, y=y):
+            return x, y
+        case Drag(x=float() | int() as x, y=float() | int() as y):
+            return x, y
+        case _:
+            return None
 
 
 def _wordless(given: Struct) -> bool:

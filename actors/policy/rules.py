@@ -37,10 +37,13 @@ LOOKING_ON: Final = frozenset(BY_RISK) - {Risk.ACT, Risk.SHARE, Risk.RUN, Risk.D
 MOVING: Final = frozenset(
     {"create_session", "close_session", "create_tab", "switch_tab", "close_tab"}
     | {"navigate", "go_back", "go_forward", "refresh", "scroll", "scroll_by"}
+    | {"scroll_element", "find_text"}
 )
 """What only has another page, or another part of one, be looked at."""
 
-TYPING: Final = frozenset({"type_text", "set_value", "select_option", "press_key", "handle_dialog", "upload_file"})
+TYPING: Final = frozenset(
+    {"type_text", "type_keys", "set_value", "select_option", "press_key", "handle_dialog", "upload_file"}
+)
 """The tools that put something into a field."""
 
 SEARCHING: Final = "search"

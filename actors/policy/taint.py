@@ -62,6 +62,7 @@ _BY_RISK: Final = {
 
 _NAMES_NOTHING: Final = frozenset(
     {"tool", "type", "mode", "format", "target", "handleId", "element_id", "sessionId", "tabId", "collectionId"}
+    | {"to_element_id", "attribute"}
     | {"sourceId", "artifactId", "idempotencyKey", "direction", "condition", "selector", "key", "engine", "redaction"}
 )
 """Arguments that carry a choice or an id, nothing that anybody said."""

@@ -26,7 +26,7 @@ MAX_WORDS_CHARS: Final = 300
 _NOT_SHOWN: Final = frozenset({"tool", "sealed", "stored"})
 """The tag of an operation, and what is nobody's words."""
 
-_PLACES: Final = frozenset({"element_id", "sessionId", "tabId"})
+_PLACES: Final = frozenset({"element_id", "to_element_id", "sessionId", "tabId"})
 _TYPED: Final = frozenset({"text", "value"})
 
 
@@ -61,6 +61,12 @@ _FORMS: Final[Mapping[str, str]] = MappingProxyType(
         "hover": "Point at {element}",
         "type_text": "Type {text} into {element}",
         "set_value": "Put {value} into {element}",
+        "double_click": "Click {element} twice",
+        "right_click": "Click {element} with the right button",
+        "click_at": "Click {element} at {x}, {y}",
+        "drag": "Drag {element}",
+        "set_checked": "Put {element} to {checked}",
+        "type_keys": "Type {text} into {element}",
         "select_option": "Choose {value} in {element}",
         "press_key": "Press {key} in {element}",
         "upload_file": "Put the file {filePath} into {element}",

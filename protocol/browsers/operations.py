@@ -8,9 +8,12 @@ from __future__ import annotations
 from typing import Annotated, Final, Literal
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Meta
 from msgspec.structs import replace
 
+from protocol.browsers import operation_bases
+from protocol.browsers.gestures import Gesture, TypeKeys
+from protocol.browsers.operation_bases import InSession, InTab, OnElement
 from protocol.pages import Url
 from protocol.sessions import Profile
 
@@ -32,38 +35,18 @@ MAX_LOG_ENTRIES = 500
 MAX_TREE_TOKENS: Final = 1_500
 """What a tree of a page may take unless its reader says otherwise; a token is four characters of JSON."""
 
-SessionId = Annotated[str, Meta(pattern=r"^sess_[A-Za-z0-9_-]{22,86}$(?!\n)")]
-TabId = Annotated[int, Meta(ge=1)]
-ElementId = Annotated[str, Meta(min_length=1, max_length=200)]
+SessionId = operation_bases.BrowserSessionId
+TabId = operation_bases.TabNumber
+ElementId = operation_bases.ElementName
 Cursor = Annotated[str, Meta(min_length=1, max_length=256)]
 Selector = Annotated[str, Meta(min_length=1, max_length=500, description="CSS.")]
 Key = Annotated[str, Meta(min_length=1, max_length=32)]
 
 
-class _Operation(
-    Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="tool", rename="camel", forbid_unknown_fields=True
-):
-    """Where it is done: without a session in the caller's own, which is opened at need."""
-
-    session_id: SessionId | None = None
-
-
-class _InTab(_Operation, frozen=True, kw_only=True):
-    """Something that is done in one tab: without an id in the active one."""
-
-    tab_id: TabId | None = None
-
-
-class _OnElement(_InTab, frozen=True, kw_only=True):
-    """Something that is done to one element, by the id that get_page_info or find_element told."""
-
-    element_id: ElementId = msgspec.field(name="element_id")
-
-
 # -- sessions and tabs -------------------------------------------------------------------------------------------------
 
 
-class CreateSession(_Operation, frozen=True, kw_only=True, tag="create_session"):
+class CreateSession(InSession, frozen=True, kw_only=True, tag="create_session"):
     """Open a session; with `url` it begins there, with `profile` it has that saved login of the site, and keeps it.
 
     Who names the session may ask again without opening a second one. A `fresh` one begins without what was saved, for
@@ -75,29 +58,29 @@ class CreateSession(_Operation, frozen=True, kw_only=True, tag="create_session")
     fresh: bool = False
 
 
-class CloseSession(_Operation, frozen=True, kw_only=True, tag="close_session"):
+class CloseSession(InSession, frozen=True, kw_only=True, tag="close_session"):
     """End a session; one whose window a person sees stays open unless it is forced."""
 
     force: bool = False
 
 
-class CreateTab(_Operation, frozen=True, kw_only=True, tag="create_tab"):
+class CreateTab(InSession, frozen=True, kw_only=True, tag="create_tab"):
     """Open a tab, which becomes the active one."""
 
     url: Url | None = None
 
 
-class ListTabs(_Operation, frozen=True, kw_only=True, tag="list_tabs"):
+class ListTabs(InSession, frozen=True, kw_only=True, tag="list_tabs"):
     """List the tabs of a session."""
 
 
-class SwitchTab(_Operation, frozen=True, kw_only=True, tag="switch_tab"):
+class SwitchTab(InSession, frozen=True, kw_only=True, tag="switch_tab"):
     """Make a tab the active one."""
 
     tab_id: TabId
 
 
-class CloseTab(_Operation, frozen=True, kw_only=True, tag="close_tab"):
+class CloseTab(InSession, frozen=True, kw_only=True, tag="close_tab"):
     """Close a tab; the session stays, even without any."""
 
     tab_id: TabId
@@ -106,23 +89,23 @@ class CloseTab(_Operation, frozen=True, kw_only=True, tag="close_tab"):
 # -- getting about -----------------------------------------------------------------------------------------------------
 
 
-class Navigate(_InTab, frozen=True, kw_only=True, tag="navigate"):
+class Navigate(InTab, frozen=True, kw_only=True, tag="navigate"):
     """Go to an address."""
 
     url: Url
 
 
-class GoBack(_InTab, frozen=True, kw_only=True, tag="go_back"):
+class GoBack(InTab, frozen=True, kw_only=True, tag="go_back"):
     """Go back to where the tab was before."""
 
 
-class Scroll(_InTab, frozen=True, kw_only=True, tag="scroll"):
+class Scroll(InTab, frozen=True, kw_only=True, tag="scroll"):
     """Scroll by most of a window."""
 
     direction: Literal["up", "down"]
 
 
-class Wait(_InTab, frozen=True, kw_only=True, tag="wait"):
+class Wait(InTab, frozen=True, kw_only=True, tag="wait"):
     """Wait for a time (1 s), or for a condition (10 s at most unless `milliseconds` says otherwise)."""
 
     condition: Literal["time", "selector", "networkidle", "element_hidden"] | None = None
@@ -130,7 +113,7 @@ class Wait(_InTab, frozen=True, kw_only=True, tag="wait"):
     selector: Selector | None = None
 
 
-class WaitForStable(_InTab, frozen=True, kw_only=True, tag="wait_for_stable"):
+class WaitForStable(InTab, frozen=True, kw_only=True, tag="wait_for_stable"):
     """Wait until nothing moves in the page."""
 
     timeout: Annotated[int, Meta(ge=1, le=MAX_WAIT_MS, description="ms")] = 5_000
@@ -140,7 +123,7 @@ class WaitForStable(_InTab, frozen=True, kw_only=True, tag="wait_for_stable"):
 # -- reading -----------------------------------------------------------------------------------------------------------
 
 
-class GetPageInfo(_InTab, frozen=True, kw_only=True, tag="get_page_info"):
+class GetPageInfo(InTab, frozen=True, kw_only=True, tag="get_page_info"):
     """Return what there is to act on; without `max_elements` as many as suit the page."""
 
     max_elements: Annotated[int, Meta(ge=1, le=MAX_ELEMENTS)] | None = None
@@ -148,19 +131,19 @@ class GetPageInfo(_InTab, frozen=True, kw_only=True, tag="get_page_info"):
     cursor: Cursor | None = None
 
 
-class GetPageContent(_InTab, frozen=True, kw_only=True, tag="get_page_content"):
+class GetPageContent(InTab, frozen=True, kw_only=True, tag="get_page_content"):
     """Read the words of the page as it stands, `max_length` characters at most."""
 
     max_length: Annotated[int, Meta(ge=1, le=MAX_CONTENT_CHARS)] = 8_000
 
 
-class FindElement(_InTab, frozen=True, kw_only=True, tag="find_element"):
+class FindElement(InTab, frozen=True, kw_only=True, tag="find_element"):
     """Find elements by words of what they say or are, or by a CSS selector after `css=`."""
 
     query: Annotated[str, Meta(min_length=1, max_length=300)]
 
 
-class TakeScreenshot(_InTab, frozen=True, kw_only=True, tag="screenshot"):
+class TakeScreenshot(InTab, frozen=True, kw_only=True, tag="screenshot"):
     """Take a picture of the window, of the whole page or of one element."""
 
     full_page: bool = False
@@ -169,13 +152,13 @@ class TakeScreenshot(_InTab, frozen=True, kw_only=True, tag="screenshot"):
     quality: Annotated[int, Meta(ge=1, le=100, description="Of jpeg and webp.")] = 80
 
 
-class ExecuteJavascript(_InTab, frozen=True, kw_only=True, tag="execute_javascript"):
+class ExecuteJavascript(InTab, frozen=True, kw_only=True, tag="execute_javascript"):
     """Evaluate a script in the page; for local callers alone, where the operator allows it."""
 
     script: Annotated[str, Meta(min_length=1, max_length=MAX_SCRIPT_CHARS)]
 
 
-class GetNetworkLogs(_InTab, frozen=True, kw_only=True, tag="get_network_logs"):
+class GetNetworkLogs(InTab, frozen=True, kw_only=True, tag="get_network_logs"):
     """List the requests that the page made; slow ones took more than a second."""
 
     filter: Literal["all", "xhr", "failed", "slow"] = "all"
@@ -187,29 +170,29 @@ class GetNetworkLogs(_InTab, frozen=True, kw_only=True, tag="get_network_logs"):
     cursor: Cursor | None = None
 
 
-class GetConsoleLogs(_InTab, frozen=True, kw_only=True, tag="get_console_logs"):
+class GetConsoleLogs(InTab, frozen=True, kw_only=True, tag="get_console_logs"):
     """Return what the page wrote to its console."""
 
     level: Literal["all", "log", "debug", "info", "warning", "error"] = "all"
     max_entries: Annotated[int, Meta(ge=1, le=MAX_LOG_ENTRIES)] = 50
 
 
-class GetDialogInfo(_InTab, frozen=True, kw_only=True, tag="get_dialog_info"):
+class GetDialogInfo(InTab, frozen=True, kw_only=True, tag="get_dialog_info"):
     """Return the dialog that waits for an answer, and those before it."""
 
 
-class GetDownloads(_Operation, frozen=True, kw_only=True, tag="get_downloads"):
+class GetDownloads(InSession, frozen=True, kw_only=True, tag="get_downloads"):
     """List the files that the pages of a session had the browser download."""
 
 
 # -- acting ------------------------------------------------------------------------------------------------------------
 
 
-class Click(_OnElement, frozen=True, kw_only=True, tag="click"):
+class Click(OnElement, frozen=True, kw_only=True, tag="click"):
     """Click an element."""
 
 
-class TypeText(_OnElement, frozen=True, kw_only=True, tag="type_text"):
+class TypeText(OnElement, frozen=True, kw_only=True, tag="type_text"):
     """Type into a field, key by key, after what it holds is taken out; `submit` presses Enter then.
 
     `sealed` stands in place of `text` for what is secret: encrypted by the vault key for `typed_in(session)`. The field
@@ -221,38 +204,38 @@ class TypeText(_OnElement, frozen=True, kw_only=True, tag="type_text"):
     sealed: bytes | None = msgspec.field(default=None, name="sealed")
 
 
-class Hover(_OnElement, frozen=True, kw_only=True, tag="hover"):
+class Hover(OnElement, frozen=True, kw_only=True, tag="hover"):
     """Move the pointer over an element."""
 
 
-class SelectOption(_OnElement, frozen=True, kw_only=True, tag="select_option"):
+class SelectOption(OnElement, frozen=True, kw_only=True, tag="select_option"):
     """Choose an option of a list, by its value or by what it says."""
 
     value: Annotated[str, Meta(max_length=1_000)]
 
 
-class SetValue(_OnElement, frozen=True, kw_only=True, tag="set_value"):
+class SetValue(OnElement, frozen=True, kw_only=True, tag="set_value"):
     """Set what a field or an editor holds at once."""
 
     value: Annotated[str, Meta(max_length=MAX_TEXT_CHARS)]
     is_html: bool = False
 
 
-class PressKey(_InTab, frozen=True, kw_only=True, tag="press_key"):
+class PressKey(InTab, frozen=True, kw_only=True, tag="press_key"):
     """Press a key, with modifiers if any."""
 
     key: Key
     modifiers: Annotated[tuple[Literal["Control", "Shift", "Alt", "Meta"], ...], Meta(max_length=4)] = ()
 
 
-class HandleDialog(_InTab, frozen=True, kw_only=True, tag="handle_dialog"):
+class HandleDialog(InTab, frozen=True, kw_only=True, tag="handle_dialog"):
     """Answer the dialog that waits; `text` is for a prompt."""
 
     action: Literal["accept", "dismiss"]
     text: Annotated[str, Meta(max_length=10_000)] | None = None
 
 
-class UploadFile(_OnElement, frozen=True, kw_only=True, tag="upload_file"):
+class UploadFile(OnElement, frozen=True, kw_only=True, tag="upload_file"):
     """Put a file into a file field; for local callers alone.
 
     `file_path` is read by the gateway, who keeps the file in CAPTURES and tells here under which name.
@@ -267,7 +250,7 @@ class UploadFile(_OnElement, frozen=True, kw_only=True, tag="upload_file"):
 Limit = Annotated[int, Meta(ge=1, le=1_000_000)] | None
 
 
-class ObserveDom(_InTab, frozen=True, kw_only=True, tag="observe_dom"):
+class ObserveDom(InTab, frozen=True, kw_only=True, tag="observe_dom"):
     """Read the page as it stands: blocks, outline, items, comments and elements with handles, within limits (003).
 
     Without a limit that of 003's heuristics counts. `include_markdown` adds its Markdown as `capture_mode` has it.
@@ -290,33 +273,34 @@ class ObserveDom(_InTab, frozen=True, kw_only=True, tag="observe_dom"):
     capture_links: bool = False
 
 
-class GetSelectionLinks(_InTab, frozen=True, kw_only=True, tag="get_selection_links"):
+class GetSelectionLinks(InTab, frozen=True, kw_only=True, tag="get_selection_links"):
     """Read the links of what is selected in the page."""
 
     max_links: Annotated[int, Meta(ge=1, le=200)] = 50
 
 
-class ScrollBy(_InTab, frozen=True, kw_only=True, tag="scroll_by"):
+class ScrollBy(InTab, frozen=True, kw_only=True, tag="scroll_by"):
     """Scroll down, or up by less than 0, in CSS pixels."""
 
     delta_y: Annotated[float, Meta(ge=-1_000_000.0, le=1_000_000.0)]
 
 
-class GoForward(_InTab, frozen=True, kw_only=True, tag="go_forward"):
+class GoForward(InTab, frozen=True, kw_only=True, tag="go_forward"):
     """Go forward to where the tab was before it went back."""
 
 
-class Refresh(_InTab, frozen=True, kw_only=True, tag="refresh"):
+class Refresh(InTab, frozen=True, kw_only=True, tag="refresh"):
     """Load the page again."""
 
 
-class DescribeField(_InTab, frozen=True, kw_only=True, tag="describe_field"):
-    """Say what an element is, or that which has the focus; no tool: BROWSER_FIELD asks it for the gate."""
+class DescribeField(InTab, frozen=True, kw_only=True, tag="describe_field"):
+    """Say what an element is, what lies at a point, or what has the focus; no tool: the gate asks it."""
 
     element_id: ElementId | None = msgspec.field(default=None, name="element_id")
+    at: tuple[float, float] | None = None
 
 
-class ReadTree(_InTab, frozen=True, kw_only=True, tag="read_tree"):
+class ReadTree(InTab, frozen=True, kw_only=True, tag="read_tree"):
     """Read the page as short nodes (001, V3); no tool: BROWSER_TREE asks it. `AskTree` says what the fields mean."""
 
     query: Annotated[str, Meta(max_length=10_000)] = ""
@@ -369,6 +353,7 @@ Operation = (
     | Refresh
     | DescribeField
     | ReadTree
+    | Gesture
 )
 """Everything that a tool does in a browser session."""
 
@@ -376,7 +361,7 @@ Operation = (
 def words_of(operation: Operation) -> str:
     """Return the words that an operation puts into a field; "" where it has none."""
     match operation:
-        case TypeText(text=words) | SetValue(value=words) | SelectOption(value=words):
+        case TypeText(text=words) | TypeKeys(text=words) | SetValue(value=words) | SelectOption(value=words):
             return words
         case HandleDialog(text=answer):
             return answer or ""
@@ -387,7 +372,7 @@ def words_of(operation: Operation) -> str:
 def with_words(operation: Operation, words: str) -> Operation:
     """Return an operation with other words."""
     match operation:
-        case TypeText() | HandleDialog():
+        case TypeText() | TypeKeys() | HandleDialog():
             return replace(operation, text=words)
         case SetValue() | SelectOption():
             return replace(operation, value=words)

@@ -209,6 +209,21 @@ class TreeRead(_OperationResult, frozen=True, kw_only=True, tag="tree_read"):
     tree: PageTree
 
 
+class ElementRead(_OperationResult, frozen=True, kw_only=True, tag="element_read"):
+    """What an element is now; nothing of a secret. `attribute` is the one that was asked for, None where it has none.
+
+    `checked` is None where it is nothing that is on or off.
+    """
+
+    text: str = ""
+    value: str = ""
+    attribute: str | None = None
+    visible: bool = False
+    enabled: bool = True
+    checked: bool | None = None
+    options: tuple[str, ...] = ()
+
+
 class PageObserved(_OperationResult, frozen=True, kw_only=True, tag="page_observed"):
     """The page as it stands, within limits (003): see `PageObservation`; the document has it for a model."""
 
@@ -241,6 +256,7 @@ Done = (
     | Downloads
     | FieldDescribed
     | TreeRead
+    | ElementRead
     | PageObserved
     | SelectionLinks
 )

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final
 from msgspec import NODEFAULT, UNSET, Meta, Struct, UnsetType, defstruct, structs
 
 from protocol.access import Scope
+from protocol.browsers import gestures
 from protocol.browsers import operations as do
 from protocol.documents import NonEmpty
 from protocol.tools.tool import ArgumentForm, Risk, Surface, Tool, ToolArguments, WithoutArguments, by_name
@@ -237,7 +238,6 @@ BROWSER_TOOLS: Final[Mapping[str, Tool[Any]]] = by_name(
         do.FindElement,
         Risk.OBSERVE,
         "Find elements by words of their label or kind, or by css=SELECTOR.",
-        interact="findText",
     ),
     _own(do.TakeScreenshot, Risk.OBSERVE, "Take a picture of the page.", routing="browser_get_screenshot"),
     _own(
@@ -258,7 +258,6 @@ BROWSER_TOOLS: Final[Mapping[str, Tool[Any]]] = by_name(
         do.TypeText,
         Risk.ACT,
         "Type in place of what a field holds; `submit` presses Enter.",
-        interact="type",
         llmcp="browser.type",
         routing="browser_fill",
         form=_TYPE,
@@ -274,7 +273,20 @@ BROWSER_TOOLS: Final[Mapping[str, Tool[Any]]] = by_name(
     ),
     _own(do.SetValue, Risk.ACT, "Set what a field or editor holds at once.", interact="setValue"),
     _own(do.PressKey, Risk.ACT, "Press a key, such as Enter or ArrowDown.", interact="press"),
-    _own(do.HandleDialog, Risk.ACT, "Accept or dismiss the dialog that waits."),
+    _own(do.HandleDialog, Risk.ACT, "Accept or dismiss the dialog that waits.", interact="acceptDialog"),
     _own(do.UploadFile, Risk.ACT, "Put a local file into a field; for local clients.", local_only=True),
+    _own(gestures.DoubleClick, Risk.ACT, "Click an element twice.", interact="doubleClick"),
+    _own(gestures.RightClick, Risk.ACT, "Click an element with the right button.", interact="rightClick"),
+    _own(gestures.ClickAt, Risk.ACT, "Click a point of the window.", interact="clickAt"),
+    _own(gestures.Drag, Risk.ACT, "Drag an element or a point to another.", interact="dragAndDrop"),
+    _own(gestures.ScrollElement, Risk.ACT, "Scroll an element.", interact="scroll_container"),
+    _own(gestures.SelectText, Risk.ACT, "Select an element's text, or words of it.", interact="selectText"),
+    _own(gestures.Focus, Risk.ACT, "Give an element the focus."),
+    _own(gestures.Blur, Risk.ACT, "Take the focus from an element."),
+    _own(gestures.SetChecked, Risk.ACT, "Put a checkbox or switch on or off.", interact="check"),
+    _own(gestures.TypeKeys, Risk.ACT, "Type into what has the focus.", interact="type"),
+    _own(gestures.FindText, Risk.ACT, "Scroll to where words stand on the page.", interact="findText"),
+    _own(gestures.AwaitElement, Risk.OBSERVE, "Wait until an element is shown.", interact="waitForElement"),
+    _own(gestures.ReadElement, Risk.OBSERVE, "Read an element's text, states, options.", interact="getText"),
 )
 """Every tool of a browser by its name."""

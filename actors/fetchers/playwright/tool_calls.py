@@ -98,7 +98,9 @@ class ToolCalls:
         Raises:
             FaultError: ELEMENT_NOT_FOUND; SESSION_NOT_FOUND.
         """
-        ask = do.DescribeField(session_id=request.session, tab_id=request.tab, element_id=request.element_id)
+        ask = do.DescribeField(
+            session_id=request.session, tab_id=request.tab, element_id=request.element_id, at=request.at
+        )
         answer = await self.router.perform(AskBrowser(do=ask, caller=request.caller))
         if not isinstance(answer.done, FieldDescribed):
             raise FaultError(fault(Code.INTERNAL_ERROR))

@@ -27,11 +27,14 @@ class Toolset(StrEnum):
     COLLECTIONS = "collections"
     """Collections, sources, texts, search and what else 003 has; chosen by name alone."""
 
+    ACTING = "acting"
+    """Further gestures in a browser: drags, other clicks, selections; chosen by name alone."""
+
     OFFERS = "offers"
     """What other actors bring."""
 
 
-DEFAULT_TOOLSETS = frozenset(Toolset) - {Toolset.COLLECTIONS}
+DEFAULT_TOOLSETS = frozenset(Toolset) - {Toolset.COLLECTIONS, Toolset.ACTING}
 """What a client sees that names none: more than these few use, and each would pay for, is chosen by name."""
 
 

@@ -14,7 +14,7 @@ from actors import redact
 from actors.fetchers import page_answer
 from actors.fetchers.playwright import faults, view
 from actors.fetchers.playwright.open_session import OpenSession
-from actors.fetchers.playwright.operations import acting, capture, filling, logs, navigation, tabs, waiting
+from actors.fetchers.playwright.operations import acting, capture, filling, gestures, logs, navigation, tabs, waiting
 from actors.fetchers.playwright.operations.context import OperationContext, OperationDependencies, TabContext
 from actors.web import guard
 from bus import remaining_ms
@@ -104,6 +104,7 @@ _READING: Mapping[type, Callable[[TabContext, Any], Awaitable[Done]]] = MappingP
         GetSelectionLinks: lambda op, do: view.selection_links(op.tab, do),
         DescribeField: lambda op, do: view.describe_field(op.tab, do),
         ReadTree: _tree,
+        **gestures.READING,
     }
 )
 """Operations that a dialog which opens meanwhile interrupts."""
@@ -120,6 +121,7 @@ _ACTING: Mapping[type, Callable[[TabContext, Any], Awaitable[Done]]] = MappingPr
         SetValue: filling.set_value,
         SelectOption: filling.select_option,
         UploadFile: filling.upload_file,
+        **gestures.ACTING,
     }
 )
 """Operations that report a dialog which they open."""

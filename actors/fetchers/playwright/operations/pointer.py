@@ -78,11 +78,11 @@ def obstruction(reach: Reachability) -> FaultError:
     return faults.not_done(message, field=_FIELD)
 
 
-async def click(element: ElementHandle) -> str:
-    """Click an element."""
+async def click(element: ElementHandle, *, times: int = 1, right: bool = False) -> str:
+    """Click an element so many times, with the left button or the right one."""
     target = await clickable(element)
     try:
-        await target.click(timeout=CLICK_MS, no_wait_after=True)
+        await target.click(timeout=CLICK_MS, no_wait_after=True, click_count=times, button="right" if right else "left")
     except Error as error:
         raise await explained(element, error) from error
     return ""

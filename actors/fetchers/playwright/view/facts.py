@@ -50,20 +50,20 @@ class _Put(Struct, frozen=True):
 
 
 async def describe_field(tab: Tab, do: DescribeField) -> FieldDescribed:
-    """Return what an element is, or that which has the focus.
+    """Return what an element is, what lies at a point, or what has the focus.
 
     Raises:
         FaultError: ELEMENT_NOT_FOUND; PAGE_CRASHED or BROWSER_PAGE_HUNG.
     """
     document, name = await _document(tab, do.element_id)
-    described = await document.call("describe", _Described, id=name)
+    described = await document.call("describe", _Described, id=name, at=do.at)
     for _ in range(_MAX_DEPTH):
         inner = await document.inner("focus", described.frame) if described.frame is not None else None
         if inner is None:
             break
         document, described = inner, await inner.call("describe", _Described, id=None)
     if described.facts is None and do.element_id is None:
-        # Nothing has the focus: keys go to the page as a whole, which is no field.
+        # Nothing has the focus, or lies there: it goes to the page as a whole, which is no field.
         return FieldDescribed(facts=FieldFacts(page_url=tab.page.url, url=tab.page.url, tag="body"))
     if described.facts is None:
         raise FaultError(fault(Code.ELEMENT_NOT_FOUND, "The element is gone from the page.", field="element_id"))
@@ -85,8 +85,10 @@ def dialog_facts(dialog: PastDialog, page_url: str) -> FieldFacts:
 
 
 @asynccontextmanager
-async def unchanged(tab: Tab, element_id: str | None, expects: str) -> AsyncGenerator[None]:
-    """Hold what is done within to an element as it was decided about; "" holds it to nothing.
+async def unchanged(
+    tab: Tab, element_id: str | None, expects: str, at: tuple[float, float] | None = None
+) -> AsyncGenerator[None]:
+    """Hold what is done within to an element, or what lies `at` a point, as it was decided about; "" to nothing.
 
     A click or a submit that meets another element is stopped before the page hears of it.
 
@@ -97,7 +99,7 @@ async def unchanged(tab: Tab, element_id: str | None, expects: str) -> AsyncGene
         yield
         return
     document, name = await _document(tab, element_id)
-    if not (await document.call("arm", _Unchanged, id=name, expects=expects)).done:
+    if not (await document.call("arm", _Unchanged, id=name, expects=expects, at=at)).done:
         raise another()
     try:
         yield

@@ -32,8 +32,8 @@ from actors.logins import BROWSER_MS, login_pass
 from bus.clock import now_ms
 from bus.stores import FileStore
 from protocol.actions import Action
+from protocol.browsers import gestures, results
 from protocol.browsers import operations as do
-from protocol.browsers import results
 from protocol.browsers.sessions import AskBrowser
 from protocol.faults import Code, Fault, FaultError, fault
 from protocol.policy import Decision, ToolRequest, Verb
@@ -98,6 +98,19 @@ _ROWS: Mapping[type[Struct], _Row] = MappingProxyType(
         do.ScrollBy: _Row("Scroll by pixels", _MOVE, results.Acted, Toolset.COLLECTIONS),
         do.GoForward: _Row("Go forward", _MOVE, results.Navigated, Toolset.COLLECTIONS),
         do.Refresh: _Row("Load again", _MOVE, results.Navigated, Toolset.COLLECTIONS),
+        gestures.DoubleClick: _Row("Click twice", _ACT, results.Acted, Toolset.ACTING),
+        gestures.RightClick: _Row("Click right", _ACT, results.Acted, Toolset.ACTING),
+        gestures.ClickAt: _Row("Click a point", _ACT, results.Acted, Toolset.ACTING),
+        gestures.Drag: _Row("Drag", _ACT, results.Acted, Toolset.ACTING),
+        gestures.ScrollElement: _Row("Scroll an element", _MOVE, results.Acted, Toolset.ACTING),
+        gestures.SelectText: _Row("Select text", _MOVE, results.Acted, Toolset.ACTING),
+        gestures.Focus: _Row("Focus", _MOVE, results.Acted, Toolset.ACTING),
+        gestures.Blur: _Row("Take the focus away", _MOVE, results.Acted, Toolset.ACTING),
+        gestures.SetChecked: _Row("Switch", _ACT, results.Acted, Toolset.ACTING),
+        gestures.TypeKeys: _Row("Type keys", _ACT, results.Acted, Toolset.ACTING),
+        gestures.FindText: _Row("Scroll to words", _MOVE, results.Acted, Toolset.ACTING),
+        gestures.AwaitElement: _Row("Wait for an element", _LOOK, results.Acted, Toolset.ACTING),
+        gestures.ReadElement: _Row("Read an element", _LOOK, results.ElementRead, Toolset.ACTING),
     }
 )
 
@@ -248,7 +261,7 @@ BROWSER_TOOLS: Mapping[str, BuiltinTool[Any]] = by_name(*(one for one in _ALL if
 """The tools of 002, by name."""
 
 FURTHER_TOOLS: Mapping[str, BuiltinTool[Any]] = by_name(*(one for one in _ALL if one.toolset is not Toolset.BROWSER))
-"""What 003 has besides, by name."""
+"""What 003 and 001 have besides, by name."""
 
 
 # -- upload_file -------------------------------------------------------------------------------------------------------

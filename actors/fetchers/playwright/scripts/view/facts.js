@@ -177,15 +177,27 @@ weft.part((view) => {
     return element === document.body ? null : element;
   }
 
-  function found(id) {
-    return id === null ? focused() : view.standing(id);
+  // What lies at a point; nothing where that is the page itself.
+  function lyingAt([x, y]) {
+    let element = document.elementFromPoint(x, y);
+    for (let deep = 0; element?.shadowRoot && deep < 20; deep++) {
+      const inner = element.shadowRoot.elementFromPoint(x, y);
+      if (!inner || inner === element) break;
+      element = inner;
+    }
+    return element === document.body || element === document.documentElement ? null : element;
+  }
+
+  function found(id, at = null) {
+    if (id !== null) return view.standing(id);
+    return at ? lyingAt(at) : focused();
   }
 
   // What an element is; of a frame that has the focus the way to it.
-  function describe({ id }) {
-    const element = found(id);
+  function describe({ id, at = null }) {
+    const element = found(id, at);
     if (!element?.isConnected) return { facts: null, frame: null };
-    if (id === null && /^i?frame$/.test(view.tag(element))) return { facts: null, frame: view.way(element) };
+    if (id === null && !at && /^i?frame$/.test(view.tag(element))) return { facts: null, frame: view.way(element) };
     return { facts: factsOf(element), frame: null };
   }
 
@@ -205,8 +217,8 @@ weft.part((view) => {
   }
 
   // Begins to hold what follows to an element as it is; false where it is another already.
-  function arm({ id, expects }) {
-    const element = found(id);
+  function arm({ id, expects, at = null }) {
+    const element = found(id, at);
     if (!isSame(element, expects)) return { done: false };
     if (!known.watches) {
       known.watches = true;

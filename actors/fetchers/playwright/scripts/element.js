@@ -1,0 +1,121 @@
+// Reads what an element is now, scrolls it, selects words of it, tells whether it is on, and finds words on a page.
+((element, [what, wanted]) => {
+  const CHARS = 4000, OPTIONS = 200, DEEP = 200;
+  const plain = (text) => String(text ?? '').replace(/\s+/g, ' ').trim();
+
+  function shows(node) {
+    const box = node.getBoundingClientRect();
+    return node.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && box.width > 0 && box.height > 0;
+  }
+
+  function checked(node) {
+    if (node instanceof HTMLInputElement && /^(?:checkbox|radio)$/.test(node.type)) return node.indeterminate ? null : node.checked;
+    if (node instanceof HTMLOptionElement) return node.selected;
+    for (const name of ['aria-checked', 'aria-pressed', 'aria-selected']) {
+      const value = node.getAttribute(name);
+      if (value === 'true' || value === 'false') return value === 'true';
+    }
+    const inner = node instanceof HTMLLabelElement ? node.control : node.querySelector('input[type="checkbox"], input[type="radio"]');
+    return inner && inner !== node ? checked(inner) : null;
+  }
+
+  function read() {
+    return {
+      text: plain(element.innerText ?? element.textContent).slice(0, CHARS),
+      value: 'value' in element ? String(element.value ?? '').slice(0, CHARS) : '',
+      attribute: wanted === null ? null : element.getAttribute(wanted)?.slice(0, CHARS) ?? null,
+      visible: shows(element),
+      enabled: !element.matches(':disabled, [aria-disabled="true"]'),
+      checked: checked(element),
+      options: [...(element.options ?? [])].slice(0, OPTIONS).map((one) => plain(one.label || one.textContent).slice(0, 200)),
+    };
+  }
+
+  // The element or the nearest one around it that scrolls that way.
+  function scroller(sideways) {
+    const root = document.scrollingElement ?? document.documentElement;
+    for (let node = element; node && node !== root; node = node.parentElement ?? node.getRootNode().host) {
+      const style = getComputedStyle(node);
+      const rolls = /auto|scroll|overlay/.test(sideways ? style.overflowX : style.overflowY) || node.localName === 'textarea';
+      if (rolls && (sideways ? node.scrollWidth > node.clientWidth : node.scrollHeight > node.clientHeight)) return node;
+    }
+    return root;
+  }
+
+  function scroll() {
+    const [direction, pages] = wanted;
+    const sideways = direction === 'left' || direction === 'right';
+    const back = direction === 'up' || direction === 'left';
+    const node = scroller(sideways);
+    const size = sideways ? node.clientWidth : node.clientHeight;
+    const [from, name] = sideways ? [node.scrollLeft, 'left'] : [node.scrollTop, 'top'];
+    node.scrollBy({ [name]: (back ? -1 : 1) * size * 0.85 * pages, behavior: 'instant' });
+    const to = sideways ? node.scrollLeft : node.scrollTop;
+    return { by: to - from, top: to, window: size, height: sideways ? node.scrollWidth : node.scrollHeight };
+  }
+
+  // The range of some words in the text of an element, whatever stands around their signs.
+  function rangeOf(words) {
+    const places = [];
+    let text = '';
+    const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      if (!node.parentElement?.checkVisibility({ visibilityProperty: true })) continue;
+      for (let at = 0; at < node.data.length; at++) {
+        const blank = /\s/.test(node.data[at]);
+        if (blank && (text === '' || text.endsWith(' '))) continue;
+        text += blank ? ' ' : node.data[at];
+        places.push([node, at]);
+      }
+    }
+    const asked = plain(words);
+    let at = text.indexOf(asked);
+    if (at < 0) at = text.toLowerCase().indexOf(asked.toLowerCase());
+    if (at < 0 || !asked) return null;
+    const [first, last] = [places[at], places[at + asked.length - 1]];
+    const range = document.createRange();
+    range.setStart(...first);
+    range.setEnd(last[0], last[1] + 1);
+    return range;
+  }
+
+  function select() {
+    element.scrollIntoView({ block: 'center', behavior: 'instant' });
+    if (/^(?:input|textarea)$/.test(element.localName)) {
+      element.focus({ preventScroll: true });
+      const at = wanted ? element.value.indexOf(wanted) : 0;
+      if (at < 0) return { done: false };
+      try {
+        element.setSelectionRange(at, at + (wanted ? wanted.length : element.value.length));
+      } catch {
+        element.select();
+      }
+      return { done: true };
+    }
+    const selection = element.ownerDocument.getSelection();
+    const range = wanted ? rangeOf(wanted) : element.ownerDocument.createRange();
+    if (!range) return { done: false };
+    if (!wanted) range.selectNodeContents(element);
+    selection.removeAllRanges();
+    selection.addRange(range);
+    return { done: selection.toString() !== '' };
+  }
+
+  // The innermost thing that holds the words, which is brought into the window.
+  function find() {
+    const asked = plain(wanted).toLowerCase();
+    const holds = (node) => plain(node.innerText ?? node.textContent).toLowerCase().includes(asked);
+    let inner = element;
+    for (let deep = 0; deep < DEEP; deep++) {
+      const below = [...(inner.shadowRoot?.children ?? []), ...inner.children];
+      const next = below.find((one) => one.checkVisibility?.({ visibilityProperty: true }) && holds(one));
+      if (!next) break;
+      inner = next;
+    }
+    if (!holds(inner)) return { done: false };
+    inner.scrollIntoView({ block: 'center', behavior: 'instant' });
+    return { done: true };
+  }
+
+  return { read, scroll, select, find, checked: () => ({ on: checked(element) }) }[what]();
+})
