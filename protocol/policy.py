@@ -130,6 +130,8 @@ class ToolContext(Struct, frozen=True, kw_only=True, omit_defaults=True):
     tab: int | None = None
     origin: str = ""
     """The address of the page that the user sees, where the caller says it."""
+    field: FieldFacts | None = None
+    """What the caller's own page shows of the element, where no browser of ours has it."""
 
 
 class ToolRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -96,6 +96,7 @@ _BY_CODE: Final[Mapping[str, FailureKind]] = MappingProxyType(
     }
 )
 _NOT_NOW_WORDS: Final = ("TIMEOUT", "RATE_LIMIT", "NETWORK", "BUSY", "DEADLINE")
+_OVER: Final = frozenset({PlanStepStatus.COMPLETED, PlanStepStatus.FAILED})
 _WAITS: Final = frozenset({BlockerKind.RATE_LIMIT, BlockerKind.PAGE_ERROR})
 """What may be gone by itself a little later."""
 
@@ -166,12 +167,12 @@ def steps_left(state: TaskState) -> int:
 
 def is_last_step(plan: TaskPlan) -> bool:
     """Return whether the step at work is the last one that is not over."""
-    return all(one.status is PlanStepStatus.COMPLETED for one in plan.steps if one.index != plan.current)
+    return all(one.status in _OVER for one in plan.steps if one.index != plan.current)
 
 
 def is_through(plan: TaskPlan) -> bool:
     """Return whether all steps of a plan are over."""
-    return all(one.status is PlanStepStatus.COMPLETED for one in plan.steps)
+    return all(one.status in _OVER for one in plan.steps)
 
 
 def _idle(state: TaskState, taken: TakenAction) -> Iterator[TakenAction]:

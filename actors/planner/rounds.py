@@ -1,4 +1,4 @@
-"""One round of a task: what was done is verified, and what comes next is chosen, written down and decided about.
+"""One round of a task: what was done is verified, and what comes next is chosen, decided about and written down.
 
 Whoever has the page calls it: the loop on browser sessions of ours (acting.py), and the answer to a client that has the
 page itself (interacting/). Nothing is performed here but what concerns the task alone (remember, recall, ask, end).
@@ -6,13 +6,55 @@ page itself (interacting/). Nothing is performed here but what concerns the task
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
 
+from msgspec import structs
+
+from actors.planner import machine
+from actors.planner.choosing import PageModels, StepChooser, StepRules
+from actors.planner.correcting import is_remedy, last_step_action, remedy
+from actors.planner.deciding import ActionGate
+from actors.planner.endings import conclusion, confidence_of, looks_done, question_about, supports
+from actors.planner.machine import MoveKind, NextMove, react, steps_left
+from actors.planner.page_evidence import before_state, step_claim
+from actors.planner.replanning import followed_by, new_plan
+from actors.planner.solution import Chosen, Solution, StepOver, Unsolved, UserAsked
 from actors.planner.task_log import TaskLog
-from bus import Bus
-from protocol.acting.tasks import ClientEvidence, TakenAction, TaskState
+from actors.planner.values import masked
+from bus import Requester
+from bus.clock import now_ms
+from protocol.acting.actions import ACTIONS, ToolKind
+from protocol.acting.strings import action_string
+from protocol.acting.tasks import (
+    SUCCESS_CONFIDENCE,
+    ActingStatus,
+    ActionChosen,
+    ActionJudged,
+    Blocker,
+    ClientEvidence,
+    Correction,
+    PlanStepEnded,
+    StepVerdict,
+    TakenAction,
+    TaskEnded,
+    TaskNoted,
+    TaskPaused,
+    TaskPlanned,
+    TaskState,
+    VerificationTier,
+)
 from protocol.acting.tree import PageTree
+from protocol.faults import Code, FaultError, fault
+from protocol.policy import Decision, Verb
+from protocol.subjects import VERIFY_STEP
+
+MOST_TURNS: Final = 24
+"""What is done within one round that takes no action: steps that are over already, what is remembered."""
+
+LOST: Final = "The steps of the plan lead nowhere."
+WAITED = StepVerdict(succeeded=True, confidence=1.0, tier=VerificationTier.RULES, evidence=("It only prepared.",))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,26 +74,235 @@ class RoundOutcome:
 class Round:
     """The rounds of one task for one caller; `log` is open and the task begun (`log.begin`).
 
-    `values` are those that the user has given, by name. `client` means that a client performs the actions, so that the
-    gate is asked here; otherwise the performer asks it. `request` is a digest of what was asked in this round: it is
-    kept with the answer (`state.request`).
+    `values` are those that the user has given, by name. Where a client performs the actions the `gate` is asked
+    here; otherwise the performer asks it. `request` is a digest of what was asked in this round: it is kept with the
+    answer (`state.request`). `models` is None where none may be asked.
     """
 
-    bus: Bus
+    bus: Requester
     log: TaskLog
+    rules: StepRules
+    models: PageModels | None
+    gate: ActionGate
     values: Mapping[str, str]
-    scopes: tuple[str, ...] = ()
-    local: bool = False
-    local_only: bool = False
     request: str = ""
+    _chooser: StepChooser = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Choose by these rules and models."""
+        self._chooser = StepChooser(rules=self.rules, models=self.models, values=self.values)
 
     async def take(self, page: PageTree, client: ClientEvidence) -> RoundOutcome:
         """Verify the last action by the page as it is now, and choose the next one.
 
-        The same page given again where the last action was not performed yet is a mistake of the caller's: a client
-        that repeats a request is answered from `log.state` instead (compare `state.request`).
+        A client that repeats a request is not given another round, but answered from `log.state` (`state.request`).
 
         Raises:
             FaultError: the task is over; somebody else goes on with it; the verifier or the gate is not to be had.
         """
-        raise NotImplementedError
+        state = self.log.state
+        if state.status.final:
+            raise FaultError(fault(Code.VALIDATION_TASK_OVER))
+        if state.status is ActingStatus.NEEDS_USER_INPUT:
+            return RoundOutcome(state=state)
+        page = masked(page, self.values)
+        outcome = None if state.unjudged is None else await self._judge(state.unjudged, page, client)
+        for _ in range(MOST_TURNS):
+            if outcome is not None:
+                return outcome
+            outcome = await self._turn(page)
+        return outcome or await self._give_up(LOST)
+
+    # -- what was done -------------------------------------------------------------------------------------------------
+
+    async def _judge(self, taken: TakenAction, page: PageTree, client: ClientEvidence) -> RoundOutcome | None:
+        """Write down what is found of the last action; return an outcome where nothing can follow."""
+        state = self.log.state
+        verdict = await self._verdict(state, taken, page, client)
+        move = NextMove(kind=MoveKind.GO_ON) if taken.remedy else react(state, taken, verdict)
+        line = ActionJudged(task=self.log.task, at=now_ms(), number=taken.number, verdict=verdict)
+        await self.log.write(structs.replace(line, correction=move.correction))
+        match move.kind:
+            case MoveKind.GO_ON | MoveKind.CORRECT:
+                return None
+            case MoveKind.ASK_USER:
+                return await self._pause(question_about(move.blocker), blocker=move.blocker)
+            case MoveKind.GIVE_UP:
+                return await self._give_up(move.why)
+
+    async def _verdict(
+        self, state: TaskState, taken: TakenAction, page: PageTree, client: ClientEvidence
+    ) -> StepVerdict:
+        if taken.remedy:
+            return WAITED
+        claim = step_claim(state, taken, page, client, local_only=self.models is None)
+        verdict = await self.bus.call(VERIFY_STEP, claim)
+        sure = verdict.succeeded and verdict.confidence >= SUCCESS_CONFIDENCE
+        return structs.replace(verdict, succeeded=sure)
+
+    # -- what comes next -----------------------------------------------------------------------------------------------
+
+    async def _turn(self, page: PageTree) -> RoundOutcome | None:
+        """Take the task one piece further; None where the next piece can be had at once."""
+        state = self.log.state
+        if state.plan is None:
+            return await self._plan(state, page)
+        if machine.is_through(state.plan):
+            return await self._finish()
+        if not steps_left(state):
+            return await (self._finish() if looks_done(state) else self._give_up(machine.TOO_MANY_STEPS))
+        if _wants_plan(state) and await self._replan(state, page):
+            return None
+        step = state.plan.steps[state.plan.current]
+        if looks_done(state) and step.by == "model":
+            return await self._finish()
+        solution: Solution | None = remedy(state, page)
+        return await self._follow(solution or await self._chooser.action(state, step, page), page)
+
+    async def _plan(self, state: TaskState, page: PageTree) -> RoundOutcome | None:
+        steps = await self._chooser.plan(state, page)
+        if isinstance(steps, UserAsked):
+            return await self._ask(steps)
+        if isinstance(steps, Unsolved):
+            return await self._pause(question_about(None, goal=state.goal), missing=("goal",))
+        plan = new_plan(steps, now_ms())
+        await self.log.write(TaskPlanned(task=self.log.task, at=plan.created_at, plan=plan))
+        return None
+
+    async def _replan(self, state: TaskState, page: PageTree) -> bool:
+        """Plan anew from here on; False where the same would come of it."""
+        steps = await self._chooser.plan(state, page)
+        if isinstance(steps, UserAsked | Unsolved) or state.plan is None:
+            return False
+        plan = followed_by(state.plan, steps, now_ms())
+        if plan is None:
+            return False
+        reason = "The page is another one than the plan was made for."
+        await self.log.write(TaskPlanned(task=self.log.task, at=plan.created_at, plan=plan, reason=reason))
+        return True
+
+    async def _follow(self, solution: Solution, page: PageTree) -> RoundOutcome | None:
+        state = self.log.state
+        match solution:
+            case Chosen():
+                return await self._choose(solution, page)
+            case StepOver():
+                await self._end_step(solution)
+                return None
+            case UserAsked():
+                return await self._finish() if looks_done(state) else await self._ask(solution)
+            case Unsolved():
+                if looks_done(state):
+                    return await self._finish()
+                step = state.plan.steps[state.plan.current].description if state.plan else state.goal
+                return await self._pause(question_about(None, step=step), missing=("step",))
+
+    async def _end_step(self, over: StepOver) -> None:
+        plan = self.log.state.plan
+        if plan is not None:
+            line = PlanStepEnded(task=self.log.task, at=now_ms(), index=plan.current, why=over.why, text=over.text)
+            await self.log.write(line)
+
+    async def _choose(self, chosen: Chosen, page: PageTree) -> RoundOutcome | None:
+        """Write the action down that comes next, and return it; what concerns the task alone is done here."""
+        state, action = self.log.state, chosen.action
+        if ACTIONS[action.name].kind is ToolKind.SERVER:
+            return await self._do_here(chosen, page)
+        if state.surface == "interact":
+            decision = await self.gate.decide(state, action, page, chosen.by)
+            if decision.decision is not Verb.ALLOW and not _was_allowed(state, chosen, decision):
+                return await self._refuse(chosen, decision)
+        taken = TakenAction(
+            number=len(state.actions),
+            step=state.plan.current if state.plan else 0,
+            action=action,
+            string=action_string(action),
+            thought=chosen.thought,
+            by=chosen.by,
+            confidence=chosen.confidence,
+            expected=chosen.expected,
+            at=now_ms(),
+            remedy=is_remedy(chosen, last_step_action(state)),
+            page=page.hash,
+        )
+        line = ActionChosen(task=self.log.task, at=taken.at, taken=taken, before=before_state(page))
+        state = await self.log.write(structs.replace(line, request=self.request))
+        return RoundOutcome(state=state, due=taken)
+
+    async def _do_here(self, chosen: Chosen, page: PageTree) -> RoundOutcome | None:
+        """Do what nobody needs the page for."""
+        state, given = self.log.state, {name: str(value) for name, value in chosen.action.arguments.items()}
+        match chosen.action.name:
+            case "remember":
+                line = TaskNoted(task=self.log.task, at=now_ms(), key=given["key"], value=given["value"])
+                await self.log.write(line)
+                return None
+            case "ask_user":
+                return await self._ask(UserAsked(question=given.get("question", "") or chosen.thought))
+            case "fail":
+                return await self._give_up(given.get("reason", "") or chosen.thought)
+            case "finish" | "verifySuccess" if supports(state, page, given.get("text", "")):
+                return await self._finish(given.get("text", ""))
+            case _:
+                step = state.plan.steps[state.plan.current].description if state.plan else state.goal
+                return await self._pause(question_about(None, step=step), missing=("step",))
+
+    # -- how it ends ---------------------------------------------------------------------------------------------------
+
+    async def _refuse(self, chosen: Chosen, decision: Decision) -> RoundOutcome:
+        """Ask the user about an action that the gate does not let pass; what it denies is never done."""
+        string = action_string(chosen.action)
+        if decision.decision is Verb.ASK:
+            question = f"May this be done for you: {string}? {decision.why}"
+            return await self._pause(question, options=("yes", "no"), permission=string)
+        return await self._pause(f"The policy does not allow {string}. {decision.why} What is to be done instead?")
+
+    async def _ask(self, ask: UserAsked) -> RoundOutcome:
+        return await self._pause(ask.question, missing=ask.missing, options=ask.options)
+
+    async def _pause(
+        self,
+        question: str,
+        *,
+        missing: Sequence[str] = (),
+        options: Sequence[str] = (),
+        blocker: Blocker | None = None,
+        permission: str = "",
+    ) -> RoundOutcome:
+        line = TaskPaused(
+            task=self.log.task,
+            at=now_ms(),
+            question=question,
+            missing=tuple(missing),
+            options=tuple(options),
+            blocker=blocker,
+            permission=permission,
+            request=self.request,
+        )
+        return RoundOutcome(state=await self.log.write(line))
+
+    async def _finish(self, text: str = "") -> RoundOutcome:
+        state = self.log.state
+        line = TaskEnded(task=self.log.task, at=now_ms(), status="completed", request=self.request)
+        words = text or conclusion(state)
+        return RoundOutcome(
+            state=await self.log.write(structs.replace(line, text=words, confidence=confidence_of(state)))
+        )
+
+    async def _give_up(self, why: str) -> RoundOutcome:
+        line = TaskEnded(task=self.log.task, at=now_ms(), status="failed", text=why, request=self.request)
+        return RoundOutcome(state=await self.log.write(line))
+
+
+def _wants_plan(state: TaskState) -> bool:
+    """Return whether the plan is to be made anew before anything else: its page is gone, or a step of it failed so."""
+    last, plan = last_step_action(state), state.plan
+    if last is None or last.verdict is None or plan is None or plan.created_at >= last.at:
+        return False
+    if state.status is ActingStatus.CORRECTING:
+        return last.correction is Correction.UPDATE_PLAN
+    return last.verdict.replan and plan.steps[plan.current].by == "model"
+
+
+def _was_allowed(state: TaskState, chosen: Chosen, decision: Decision) -> bool:
+    return decision.decision is Verb.ASK and action_string(chosen.action) in state.allowed

@@ -75,8 +75,10 @@ async def element_of(bus: Bus, call: GateCall) -> FieldFacts | None:
         FaultError: there is no such element, no such session, or no browser.
     """
     tool, element = call.tool, getattr(call.given, "element_id", None)
-    if tool.actor != PLAYWRIGHT or tool.risk is not Risk.ACT or call.session is None:
+    if tool.actor != PLAYWRIGHT or tool.risk is not Risk.ACT:
         return None
+    if call.session is None:
+        return call.request.context.field
     point = _point(call.given) if element is None else None
     if element is None and point is None and tool.name not in ON_FOCUS:
         return None

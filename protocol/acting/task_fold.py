@@ -77,7 +77,7 @@ _TRIGGERS: Final[Mapping[type[TaskLine], ActingTrigger]] = MappingProxyType(
         TaskResumed: ActingTrigger.RESUMED,
     }
 )
-_QUESTION: Final = ("question", "missing", "options", "blocker", "request")
+_QUESTION: Final = ("question", "missing", "options", "blocker", "request", "permission")
 _RESULT: Final = ("text", "confidence", "screenshot", "request")
 
 
@@ -147,8 +147,9 @@ def _step_ended(state: TaskState, line: PlanStepEnded) -> dict[str, Any]:
 
 def _resumed(state: TaskState, line: TaskResumed) -> dict[str, Any]:
     words = (*state.user_words, line.words) if line.words else state.user_words
-    answered = {"question": "", "missing": (), "options": (), "blocker": None, "request": ""}
-    return {**answered, "user_words": words, "given": line.given or state.given}
+    answered = {"question": "", "missing": (), "options": (), "blocker": None, "request": "", "permission": ""}
+    allowed = (*state.allowed, state.permission) if line.allows and state.permission else state.allowed
+    return {**answered, "user_words": words, "given": line.given or state.given, "allowed": allowed}
 
 
 def _with_step(plan: TaskPlan, index: int, status: PlanStepStatus) -> TaskPlan:

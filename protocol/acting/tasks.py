@@ -314,7 +314,7 @@ class PlanStepEnded(_TaskLine, frozen=True, kw_only=True, omit_defaults=True, ta
     """A step of the plan is over; `text` is what it was to find out."""
 
     index: int
-    status: Literal[PlanStepStatus.COMPLETED, PlanStepStatus.FAILED]
+    status: PlanStepStatus = PlanStepStatus.COMPLETED
     why: str = ""
     text: str = ""
 
@@ -334,12 +334,18 @@ class TaskPaused(_TaskLine, frozen=True, kw_only=True, omit_defaults=True, tag="
     blocker: Blocker | None = None
     options: tuple[str, ...] = ()
     request: str = ""
+    permission: str = ""
+    """The action, written down, that the user is asked to allow."""
 
 
 class TaskResumed(_TaskLine, frozen=True, kw_only=True, omit_defaults=True, tag="resumed"):
-    """It goes on: `words` are what the user has said, without a secret in it; `given` are all values from here on."""
+    """It goes on: `words` are what the user has said, without a secret in it; `given` are all values from here on.
+
+    `allows`: what was asked about may be done.
+    """
 
     words: str = ""
+    allows: bool = False
     given: bytes = b""
 
 
@@ -406,6 +412,9 @@ class TaskState(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="c
     blocker: Blocker | None = None
     user_words: tuple[str, ...] = ()
     texts: tuple[str, ...] = ()
+    permission: str = ""
+    allowed: tuple[str, ...] = ()
+    """The actions, written down, that the user has allowed when he was asked."""
     text: str = ""
     confidence: float = 0.0
     screenshot: Captured | None = None

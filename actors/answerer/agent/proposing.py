@@ -16,7 +16,8 @@ from actors.answerer.agent.steps import CURRENT
 from actors.answerer.model_calls import PERMIT, PLAN, ModelCalls
 from actors.answerer.model_output import read_model_output, valid_calls
 from actors.answerer.packing import Part
-from actors.answerer.prompts import Brief, fenced, fenced_documents, message, visible
+from actors.answerer.prompts import Brief, fenced_documents
+from actors.model_prompts import fenced, message, visible
 from protocol import schemas
 from protocol.faults import Code, FaultError
 from protocol.models import ModelAnswer, ModelMessage, OutputSchema, ToolDefinition

@@ -14,9 +14,10 @@ from actors.answerer.citable_source import CitableSource
 from actors.answerer.citations import Cited, chosen, numbers_of
 from actors.answerer.claims import bears_out
 from actors.answerer.packing import Part
-from actors.answerer.prompts import object_schema, sentence_numbers, wanted_words
+from actors.answerer.prompts import sentence_numbers, wanted_words
 from actors.answerer.transforms import content as of
 from actors.answerer.transforms.timelines import dates_of
+from actors.model_prompts import object_schema
 from protocol.agent import TransformType
 from protocol.models import OutputSchema
 from protocol.texts import (

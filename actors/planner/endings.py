@@ -1,0 +1,82 @@
+"""How a task ends and what its user is asked: in words of ours, by what was found; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from actors.planner.correcting import last_step_action
+from actors.planner.machine import is_last_step
+from protocol.acting.tasks import SUCCESS_CONFIDENCE, Blocker, BlockerKind, TakenAction, TaskState
+from protocol.acting.tree import PageTree
+
+READ_CONFIDENCE: Final = 0.75
+"""How sure it is that a task is done for which nothing had to be done but to read."""
+
+DONE: Final = "Done."
+
+BLOCKERS: Final[Mapping[BlockerKind, str]] = MappingProxyType(
+    {
+        BlockerKind.LOGIN_FAILED: "The site did not accept the login. Give other credentials, or log in yourself.",
+        BlockerKind.MFA: "The site wants a second proof of who you are: a code or a confirmation. Give it the site.",
+        BlockerKind.CAPTCHA: "The site wants a proof that a human is there. Solve it in the page.",
+        BlockerKind.COOKIE_CONSENT: "A question about cookies is in the way. Answer it in the page.",
+        BlockerKind.RATE_LIMIT: "The site has had too many requests. Wait a while.",
+        BlockerKind.SESSION_EXPIRED: "The login has expired. Log in again.",
+        BlockerKind.ACCESS_DENIED: "The site does not let you in here. Say what is to be done instead.",
+        BlockerKind.PAGE_ERROR: "The page shows an error. Try later, or say what is to be done instead.",
+    }
+)
+_GOES_ON: Final = "Then let the task go on."
+
+
+def looks_done(state: TaskState) -> bool:
+    """Return whether the last action has brought the task to its end, as the verifier found."""
+    taken = last_step_action(state)
+    if taken is None or taken.verdict is None or state.plan is None or not is_last_step(state.plan):
+        return False
+    verdict = taken.verdict
+    return verdict.succeeded and verdict.task_done and verdict.task_confidence >= SUCCESS_CONFIDENCE
+
+
+def supports(state: TaskState, page: PageTree, text: str) -> bool:
+    """Return whether what was found bears it out that the task is done, where a model says so.
+
+    Its last action has succeeded at the end of the plan; or nothing had to be done, and what it says stands there.
+    """
+    taken = last_step_action(state)
+    if taken is not None:
+        at_the_end = state.plan is None or is_last_step(state.plan)
+        return at_the_end and taken.verdict is not None and taken.verdict.succeeded
+    words = " ".join(part for node in page.nodes for part in (node.name, node.value or "", node.context) if part)
+    return bool(text.strip()) and " ".join(text.casefold().split()) in " ".join(words.casefold().split())
+
+
+def conclusion(state: TaskState) -> str:
+    """Return what a task has come to: what it was to find out, or that it is done."""
+    return "\n".join(state.texts) or DONE
+
+
+def confidence_of(state: TaskState) -> float:
+    """Return how sure it is that a task is done: no surer than the verdict, and than the least sure of its choices."""
+    taken = [one for one in state.actions if not one.remedy and one.verdict is not None and one.verdict.succeeded]
+    if not taken:
+        return READ_CONFIDENCE
+    return round(min(_sure(taken[-1]), *(one.confidence for one in taken)), 3)
+
+
+def question_about(blocker: Blocker | None, *, step: str = "", goal: str = "") -> str:
+    """Return what the user is asked: to take something away, or to say a step or a goal in other words."""
+    if blocker is not None:
+        return f"{BLOCKERS[blocker.kind]} {_GOES_ON}"
+    if goal:
+        return "How is this to be done? Say it in single steps, with the words that the page has on its controls."
+    return f"How is this step to be done here: {step}? Name the control with the words that the page has on it."
+
+
+def _sure(taken: TakenAction) -> float:
+    verdict = taken.verdict
+    if verdict is None:
+        return 0.0
+    return verdict.task_confidence if verdict.task_done else min(verdict.confidence, READ_CONFIDENCE)
