@@ -33,7 +33,7 @@ def web(browser: Viewing) -> Generator[Viewing]:
 
 def stamps(web: Viewing) -> dict[str, str]:
     """Return the number that each element of these words wears."""
-    web.elements()
+    web.tree()
     return {str(words): str(number) for words, number in web.run(STAMPS).items()}
 
 
@@ -88,10 +88,11 @@ def test_a_page_that_copies_takes_or_writes_numbers_misleads_nobody(web: Viewing
 def test_an_element_of_a_frame_has_the_number_of_its_frame_before_its_own(web: Viewing) -> None:
     inner = page("<button>Pay</button>")
     web.show(f"<main><button>Save</button><iframe src='{inner}' width=300 height=100></iframe></main>")
-    web.elements()
+    (node,) = [one for one in web.tree().nodes if one.name == "Pay"]
     number = web.do(_number_in_frame)
 
-    assert web.at(f"f1_{number}", "e => e.textContent") == "Pay"
+    assert (node.id, node.frame) == (f"f1_{number}", 1)
+    assert web.at(node.id, "e => e.textContent") == "Pay"
     with pytest.raises(FaultError):
         web.at(f"f2_{number}", "e => e")
 
@@ -99,3 +100,15 @@ def test_an_element_of_a_frame_has_the_number_of_its_frame_before_its_own(web: V
 async def _number_in_frame(tab: Tab) -> str:
     (frame,) = [one for one in tab.page.frames if one.parent_frame is not None]
     return str(await frame.evaluate("document.querySelector('button').dataset.llmId"))
+
+
+def test_a_page_that_is_drawn_anew_as_it_was_has_the_hash_that_it_had(web: Viewing) -> None:
+    web.show("<main><h1>Shop</h1><input aria-label=Name><button>Save</button></main>")
+    first = web.tree()
+    web.run("document.querySelector('main').outerHTML = document.querySelector('main').outerHTML")
+    again = web.tree(known=first.hash)
+    web.run("document.querySelector('input').value = 'Ann'")
+    other = web.tree(known=first.hash)
+
+    assert (again.hash, again.unchanged, again.nodes) == (first.hash, True, ())
+    assert (other.unchanged, [node.value for node in other.nodes if node.role == "inp"]) == (False, ["Ann"])

@@ -32,7 +32,7 @@ ID_SEPARATOR = "."
 
 PARTS = (
     "begin",
-    *("words", "tree", "kinds", "values", "places", "names", "ids", "numbers"),
+    *("words", "tree", "kinds", "values", "places", "names", "ids", "numbers", "messages", "watching"),
     *("markers", "shown", "snapshot", "content", "facts", "observe"),
     *("texts", "shapes", "context", "ranking", "semantic", "projections", "answer"),
 )
@@ -97,7 +97,7 @@ class TabDocument:
         for _ in range(_TRIES):
             response = await self._run(_calling(function, args))
             if response is not None and response.bare:
-                response = await self._run(_program() + _calling(function, args))
+                response = await self._run(f"{_program()}\n{_calling(function, args)}")
             if response is None:
                 break
             if response.result is not None:
@@ -175,11 +175,7 @@ def main_document(tab: Tab) -> TabDocument:
 @cache
 def _program() -> str:
     """Return the scripts: they run once in each document, and stay there."""
-    return "".join(_part(script(f"view/{name}")) for name in PARTS)
-
-
-def _part(text: str) -> str:
-    return f"weft.part({text});\n" if re.search(r"^\(\(view\)", text, re.MULTILINE) else f"{text}\n"
+    return "\n".join(script(f"view/{name}") for name in PARTS)
 
 
 def _calling(function: str, args: dict[str, Any]) -> str:

@@ -15,6 +15,7 @@ from actors.fetchers.playwright.devtools import Way
 from actors.fetchers.playwright.tab import Tab
 from actors.fetchers.playwright.view.documents import TabDocument, main_document
 from actors.fetchers.playwright.view.snapshot import mark_click_listeners
+from protocol.acting.interact import MAX_EVENTS
 from protocol.acting.tree import PageTree, ScrollContainer, SemanticNode, Viewport
 from protocol.browsers.operations import ReadTree
 from protocol.browsers.results import TreeRead
@@ -148,7 +149,8 @@ class _FrameNodes:
     async def merged(self, document: TabDocument, outer: _DocumentTree, depth: int) -> _DocumentTree:
         """Return the tree of a document with those of its frames in it."""
         nodes, ids, containers = [*outer.nodes], dict(outer.ids), [*outer.containers]
-        total, focused = outer.total, outer.focused
+        total, focused, events = outer.total, outer.focused, [*outer.recent_events]
+        errors, success = outer.has_errors, outer.has_success
         for frame in sorted(outer.frames, key=lambda one: -one.at):
             inner = await self._inner(document, frame, depth)
             if inner is None:
@@ -158,7 +160,19 @@ class _FrameNodes:
             containers += inner.containers
             total += inner.total
             focused = inner.focused or focused
-        return replace(outer, nodes=tuple(nodes), ids=ids, containers=tuple(containers), total=total, focused=focused)
+            events += inner.recent_events
+            errors, success = errors or inner.has_errors, success or inner.has_success
+        return replace(
+            outer,
+            nodes=tuple(nodes),
+            ids=ids,
+            containers=tuple(containers),
+            total=total,
+            focused=focused,
+            recent_events=tuple(events[-MAX_EVENTS:]),
+            has_errors=errors,
+            has_success=success,
+        )
 
     async def _inner(self, document: TabDocument, frame: _Frame, depth: int) -> _DocumentTree | None:
         if depth == 0 or self.frames >= _MAX_FRAMES or time.monotonic() > self.until_s:

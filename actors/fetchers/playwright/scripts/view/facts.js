@@ -250,5 +250,5 @@ weft.part((view) => {
     return { problem: done || !words ? '' : 'kept' };
   }
 
-  Object.assign(view, { describe, arm, disarm, put });
+  Object.assign(view, { describe, arm, disarm, put, sha256 });
 });

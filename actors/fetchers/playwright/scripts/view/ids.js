@@ -250,6 +250,8 @@ weft.part((view) => {
       entry.seen = known.snapshots;
     }
     forget();
+    view.stampAll(finds);
+    view.watch();
     if (untold) return [];
     const fresh = [...known.fresh];
     known.fresh.clear();

@@ -1,5 +1,5 @@
-// Stamps what is known with its number, for whoever reads the page beside us. The truth is what we know of the nodes, never the
-// attribute: a page that takes it away, copies it or writes one of its own changes nothing.
+// Numbers what is known of a page and, once its tree has been read, stamps it with the number, for whoever reads the page beside us.
+// The truth is what we know of the nodes, never the attribute: a page that takes it away, copies it or writes its own changes nothing.
 weft.part((view) => {
   const NAME = 'data-llm-id', MANY_TIMES = 20, MANY_COPIES = 2000, MANY_NUMBERS = 20_000;
   const known = view.known;
@@ -53,7 +53,18 @@ weft.part((view) => {
   }
 
   function stampAll(finds) {
-    for (const { element, entry } of finds) stamp(element, entry);
+    if (known.stamping) for (const { element, entry } of finds) stamp(element, entry);
+  }
+
+  // Has the numbers stand on the page from now on; until then the page sees nothing of us.
+  function beginStamping() {
+    if (known.stamping) return { done: true };
+    known.stamping = true;
+    for (const entry of known.byId.values()) {
+      const element = entry.ref?.deref();
+      if (element?.isConnected) stamp(element, entry);
+    }
+    return { done: true };
   }
 
   // Puts right what a page did to the attribute of one element.
@@ -70,5 +81,12 @@ weft.part((view) => {
     for (let index = 0; index < copies.length && index < MANY_COPIES; index++) restamp(copies[index]);
   }
 
-  Object.assign(view, { STAMP: NAME, numberOf, numberOfOther, numbered, stampAll, restamp, unstamp });
+  const WORDS = new Set(['text', 'h', 'img']);
+
+  // The same as long as nothing to act on has changed, wherever it stands (001: interactiveTreeHash).
+  function treeHash(nodes) {
+    return view.sha256(JSON.stringify(nodes.map(({ i, r, n, v, s }) => [WORDS.has(r) ? '' : i, r, n ?? '', v ?? '', s ?? '']))).slice(0, 32);
+  }
+
+  Object.assign(view, { STAMP: NAME, numberOf, numberOfOther, numbered, stampAll, beginStamping, restamp, unstamp, treeHash });
 });

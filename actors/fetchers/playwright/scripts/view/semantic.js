@@ -161,6 +161,7 @@ weft.part((view) => {
   // Everything that is shown, described; what cannot be described is left out.
   function capture(options) {
     const { everywhere = false, text = true, frame = null } = options;
+    view.beginStamping();
     const pane = paneOf(frame), seen = view.walk(false);
     const state = { hits: 0, modal: view.modal(), everywhere, covered: frame?.covered === true };
     const named = judged(seen.finds, pane, state);

@@ -133,6 +133,11 @@ weft.part((view) => {
     }
   }
 
+  // Gives numbers to what has come since the page was read.
+  function rescan() {
+    gather(false, { untold: true });
+  }
+
   // The frames that are shown, largest first.
   function framesOf(found) {
     const state = { hits: 0, modal: view.modal() };
@@ -162,13 +167,11 @@ weft.part((view) => {
   }
 
   // Finds everything to act on and assigns ids; with `hidden` also what is not shown.
-  function gather(hidden) {
+  function gather(hidden, { untold = false } = {}) {
     const seen = walk(hidden);
     const { named, cut } = judge(seen.finds, hidden);
     const frames = framesOf(seen.frames);
-    const all = [...named, ...frames];
-    const fresh = view.assign(all);
-    view.stampAll(all);
+    const fresh = view.assign([...named, ...frames], { untold });
     return { named, frames, fresh, total: seen.total, cut: seen.cut || cut || seen.total > MANY };
   }
 
@@ -240,5 +243,5 @@ weft.part((view) => {
     return { done: element !== null };
   }
 
-  Object.assign(view, { snapshot, locate, wayTo, at, size, select, conceal, standing, walk, isWanted, name, framesOf });
+  Object.assign(view, { snapshot, locate, wayTo, at, size, select, conceal, standing, rescan, walk, isWanted, name, framesOf });
 });

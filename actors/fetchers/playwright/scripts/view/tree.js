@@ -36,7 +36,9 @@ weft.part((view) => {
       const given = element.assignedNodes();
       if (given.length) return given;
     }
-    return childNodes(rootIn(element) ?? element);
+    const root = rootIn(element);
+    if (root) view.watchRoot(root);
+    return childNodes(root ?? element);
   }
 
   function isWithin(element, outer) {

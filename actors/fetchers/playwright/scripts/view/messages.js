@@ -1,0 +1,70 @@
+// Tells what a page says to whoever acts on it: that something went wrong, or well. In the words and signs that sites use for it.
+weft.part((view) => {
+  const UP = 3, SHORT = 160, MANY = 60;
+  const SPOKEN = '[role="alert"], [role="status"], [role="alertdialog"], [role="log"], [aria-live]:not([aria-live="off"])';
+  const STYLED = ['toast', 'snackbar', 'alert', 'notif', 'notice', 'flash', 'message', 'feedback', 'error', 'invalid', 'danger', 'success'];
+  const MESSAGES = [SPOKEN, '[aria-invalid="true"]', ...STYLED.map((name) => `[class*="${name}" i]`)].join(', ');
+  const MESSAGE = /(?:^| )(?:toasts?|toaster|snack ?bar|alerts?|notif\w*|notices?|flash|messages?|msg|feedback|callout|errors?|invalid|danger|warnings?|success|help(?:er)?)(?: |$)/;
+  const BAD_CLASS = /(?:^| )(?:errors?|danger|invalid|fail\w*|critical|negative|destructive|red)(?: |$)/;
+  const GOOD_CLASS = /(?:^| )(?:success\w*|valid|positive|confirm\w*|green)(?: |$)/;
+  const NO_ERROR = /(?<!\p{L})(?:no|0|zero|without|keine?|ohne|sin|sans|aucune?|senza|nessun|sem|nenhum|geen|zonder)\s+(?:\p{L}+\s+)?(?:errors?|fehler|erreurs?|errores|errori?|erros?|fouten|problems?)(?!\p{L})/giu;
+  const NOT = /(?<!\p{L})(?:not|never|cannot|can['’]t|couldn['’]t|unable|nicht|konnte|pas|impossible|no se|non|não|niet)(?!\p{L})/iu;
+  const BAD = start([
+    'errors?', 'fail(?:ed|ure|s)?', 'invalid', 'incorrect', 'wrong', 'denied', 'rejected', 'declined', 'expired', 'unavailable', 'unable', 'could not', "couldn['’]t",
+    'cannot', 'must (?:be|not|contain|have)', 'is required', 'required field', 'please (?:enter|fill|select|choose|provide|correct)', 'try again', 'went wrong', 'not found',
+    'fehler\\p{L}*', 'ungültig\\p{L}*', 'fehlgeschlagen', 'falsch\\p{L}*', 'erforderlich', 'pflichtfeld', 'abgelehnt', 'abgelaufen', 'leider',
+    'erreurs?', 'échec', 'échoué', 'invalides?', 'incorrecte?', 'obligatoires?', 'refusée?', 'expirée?',
+    'errores', 'inválid[oa]s?', 'incorrect[oa]s?', 'obligatori[oa]s?', 'falló', 'fallid[oa]', 'rechazad[oa]', 'caducad[oa]',
+    'errore', 'errori', 'non valid[oa]', 'fallit[oa]', 'rifiutat[oa]', 'scadut[oa]', 'erros?', 'obrigatóri[oa]', 'falhou', 'recusad[oa]', 'expirad[oa]',
+    'fouten?', 'ongeldige?', 'mislukt', 'verplicht', 'geweigerd', 'verlopen', 'błąd\\p{L}*', 'ошибк\\p{L}*', 'неверн\\p{L}*', 'не удалось',
+  ], '错误|失败|无效|錯誤|失敗|無效|エラー|無効|오류|실패');
+  const GOOD = start([
+    'success\\p{L}*', 'succeeded', 'saved', 'sent', 'submitted', 'thank you', 'thanks', 'completed?', 'added to', 'updated', 'created', 'confirmed', 'placed', 'received', 'deleted',
+    'removed', 'copied', 'uploaded', 'subscribed', 'welcome back', 'erfolg\\p{L}*', 'gespeichert', 'gesendet', 'danke', 'hinzugefügt', 'abgeschickt', 'bestätigt', 'aktualisiert', 'gelöscht',
+    'succès', 'réussie?', 'enregistrée?s?', 'envoyée?s?', 'merci', 'ajoutée?s?', 'confirmée?s?', 'éxito', 'exitosamente', 'guardad[oa]s?', 'enviad[oa]s?', 'gracias', 'añadid[oa]s?', 'confirmad[oa]s?',
+    'successo', 'salvat[oaie]', 'inviat[oaie]', 'grazie', 'aggiunt[oaie]', 'sucesso', 'salv[oa]s?', 'obrigad[oa]', 'adicionad[oa]s?', 'opgeslagen', 'verzonden', 'gelukt', 'bedankt', 'toegevoegd',
+    'zapisano', 'сохранен\\p{L}*', 'отправлен\\p{L}*', 'спасибо',
+  ], '成功|保存|已发送|谢谢|完了|送信|저장|완료');
+
+  function start(words, unspaced) {
+    return new RegExp(`(?<!\\p{L})(?:${words.join('|')})(?!\\p{L})|${unspaced}`, 'iu');
+  }
+
+  const classes = (element) => view.spoken(view.attribute(element, 'class') ?? '').toLowerCase();
+
+  function* around(element) {
+    for (let node = element, up = 0; node && up <= UP; node = view.above(node), up++) yield node;
+  }
+
+  // The part of the page that is there to say something, around an element or itself.
+  function messageOf(element) {
+    for (const node of around(element)) if (view.matches(node, SPOKEN) || MESSAGE.test(classes(node))) return node;
+    return null;
+  }
+
+  // Whether words that appeared say that something went wrong, or well; nothing where they say neither.
+  function toneOf(element, words) {
+    const message = messageOf(element);
+    if (!message && words.length > SHORT) return '';
+    const left = words.replace(NO_ERROR, ' ');
+    if (BAD.test(left) || (GOOD.test(left) && NOT.test(left))) return 'Error';
+    if (GOOD.test(left) || left !== words) return 'Success';
+    const styled = message ? [...around(element)].map(classes).join(' ') : '';
+    return BAD_CLASS.test(styled) ? 'Error' : GOOD_CLASS.test(styled) ? 'Success' : '';
+  }
+
+  // What stands on the page now and says so.
+  function standingTones() {
+    const tones = new Set();
+    const all = view.findAll(document, MESSAGES);
+    for (let index = 0, looked = 0; index < all.length && looked < MANY && tones.size < 2; index++) {
+      if (!view.shows(all[index]) || !view.isVisible(all[index])) continue;
+      looked += 1;
+      if (view.attribute(all[index], 'aria-invalid') === 'true') tones.add('Error');
+      else if (messageOf(all[index]) === all[index]) tones.add(toneOf(all[index], view.textOf(all[index], SHORT)));
+    }
+    return tones;
+  }
+
+  Object.assign(view, { MESSAGES, messageOf, toneOf, standingTones });
+});

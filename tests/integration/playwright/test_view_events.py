@@ -1,0 +1,141 @@
+"""What a page said lately: also what was shown for a moment only, and whether it says that something went wrong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator
+
+import pytest
+
+from tests.integration.playwright.viewing import Viewing, viewing
+
+pytestmark = [pytest.mark.browser]
+
+TOAST = (
+    "const t = Object.assign(document.createElement('div'), {{className: '{0}', textContent: {1}}});"
+    "document.body.append(t);"
+)
+STAMP = "document.querySelector('button').dataset.llmId"
+LOOKING_ON = (
+    "new Promise((done) => { const look = () => { const stamp = document.querySelectorAll('button')[1].dataset.llmId;"
+    " stamp ? done(stamp) : requestAnimationFrame(look); }; look(); })"
+)
+WRONG = [
+    *(
+        "Invalid ZIP code",
+        "Die Postleitzahl ist ungültig",
+        "Adresse invalide",
+        "Código incorrecto",
+        "Password errata: errore",
+    ),
+    *("Senha inválida", "Ongeldig adres", "Your message could not be sent", "无效的邮箱", "Saving failed"),
+]
+WELL = [
+    *(
+        "Saved",
+        "Gespeichert",
+        "Message envoyé",
+        "Guardado con éxito",
+        "Salvato",
+        "Obrigado",
+        "Opgeslagen",
+        "保存しました",
+    ),
+    *("Uploaded without errors", "Thank you for your order"),
+]
+
+
+@pytest.fixture(scope="module")
+def web() -> Generator[Viewing]:
+    with viewing() as running:
+        yield running
+
+
+def events(web: Viewing) -> tuple[list[str], bool, bool]:
+    """Return what the page says now, without how long ago, and whether that is of errors or success."""
+    tree = web.tree()
+    return [line.partition("s ago] ")[2] for line in tree.recent_events], tree.has_errors, tree.has_success
+
+
+def test_a_toast_that_is_gone_at_once_was_heard(web: Viewing) -> None:
+    web.show("<main><button>Save</button></main>")
+    web.tree()
+    web.run(
+        "new Promise((done) => {"
+        + TOAST.format("toast", "'Shipping saved'")
+        + "setTimeout(() => { t.remove(); done(); }, 60); })"
+    )
+
+    assert web.content().sections == ()
+    assert events(web) == (["Success: 'Shipping saved'", "Removed: 'Shipping saved'"], False, True)
+
+
+def test_messages_are_told_apart_in_the_languages_of_sites(web: Viewing) -> None:
+    web.show("<main><button>Save</button></main>")
+    told: dict[str, str] = {}
+    for batch in (WRONG, WELL):
+        web.tree()
+        web.run("".join("{" + TOAST.format("note", json.dumps(words)) + "}" for words in batch))
+        told |= {line.partition(": ")[2].strip("'"): line.partition(": ")[0] for line in events(web)[0]}
+
+    assert told == {**dict.fromkeys(WRONG, "Error"), **dict.fromkeys(WELL, "Success")}
+
+
+@pytest.mark.parametrize(
+    ("markup", "wrong", "well"),
+    [
+        (
+            "<p>Ordinary words about the success of errors in history and what else there is to be said of them</p>"
+            * 3,
+            False,
+            False,
+        ),
+        ("<label>Mail <input aria-invalid=true></label>", True, False),
+        ("<div role=alert>Your card was declined</div>", True, False),
+        ("<div role=alert hidden>Your card was declined</div>", False, False),
+        ("<div class='alert alert-success'>Well then</div>", False, True),
+        ("<div role=status>3 results</div>", False, False),
+    ],
+    ids=["prose", "invalid", "alert", "hidden", "styled", "status"],
+)
+def test_what_stands_on_a_page_says_whether_something_went_wrong(
+    web: Viewing, markup: str, *, wrong: bool, well: bool
+) -> None:
+    web.show(f"<main>{markup}</main>")
+    web.tree()
+
+    assert events(web)[1:] == (wrong, well)
+
+
+def test_what_ticks_is_one_event(web: Viewing) -> None:
+    web.show("<main><button>Save</button><p>12:00:00</p></main>")
+    web.tree()
+    for second in range(3):
+        web.run(f"document.querySelector('p').textContent = '12:00:0{second + 1}'")
+
+    assert events(web)[0] == ["Changed: '12:00:03'"]
+
+
+def test_what_comes_has_its_number_before_anybody_asks(web: Viewing) -> None:
+    web.show("<main><button>Save</button></main>")
+    web.tree()
+    web.run("document.querySelector('main').append(document.querySelector('button').cloneNode())")
+    web.run("document.querySelectorAll('button')[1].textContent = 'Go'")
+    number = web.run(LOOKING_ON)
+
+    assert web.at(number, "e => e.textContent") == "Go"
+
+
+def test_a_page_that_never_stops_changing_is_still_read(web: Viewing) -> None:
+    web.show("<main><button>Save</button><p>0</p><i></i></main>")
+    before = web.labels()
+    web.tree()
+    number = web.run(STAMP)
+    web.run(
+        "setInterval(() => { const i = document.querySelector('i'); for (let n = 0; n < 2000; n++) {"
+        " i.className = 'n' + n; i.textContent = n; i.removeAttribute('data-llm-id'); } }, 5);"
+        "setInterval(() => document.querySelector('button').removeAttribute('data-llm-id'), 5)"
+    )
+
+    assert web.labels() == before
+    assert web.at(number, "e => e.textContent") == "Save"
