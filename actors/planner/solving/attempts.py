@@ -1,0 +1,70 @@
+"""What was already done of a step: what succeeded is not done again, what failed is not tried again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from actors.planner.solution import TaskSoFar
+from protocol.acting.actions import ActionCall
+from protocol.acting.tasks import PlanStep, TakenAction
+
+LOOKING: Final = "Looking for it: "
+"""How the thought of an action begins that only brings what is looked for into view."""
+
+
+def succeeded(taken: TakenAction) -> bool:
+    """Return whether an action did what it was to do, as far as anybody has said."""
+    if taken.status in {"error", "denied"}:
+        return False
+    return taken.verdict is None or taken.verdict.succeeded
+
+
+@dataclass(frozen=True)
+class Attempts:
+    """The actions of one step, in their order."""
+
+    taken: tuple[TakenAction, ...]
+
+    @classmethod
+    def of(cls, step: PlanStep, so_far: TaskSoFar) -> Attempts:
+        """Return those of a step."""
+        return cls(tuple(one for one in so_far.actions if one.step == step.index))
+
+    @cached_property
+    def good(self) -> tuple[ActionCall, ...]:
+        """The actions that succeeded, without those that only looked for something."""
+        return tuple(one.action for one in self.taken if succeeded(one) and not one.thought.startswith(LOOKING))
+
+    @cached_property
+    def bad(self) -> tuple[ActionCall, ...]:
+        """The actions that did not, likewise."""
+        return tuple(one.action for one in self.taken if not succeeded(one) and not one.thought.startswith(LOOKING))
+
+    @cached_property
+    def looked(self) -> tuple[ActionCall, ...]:
+        """The actions that only looked for something."""
+        return tuple(one.action for one in self.taken if one.thought.startswith(LOOKING))
+
+    @cached_property
+    def failed(self) -> frozenset[str]:
+        """The nodes on which something failed."""
+        return frozenset(call.element for call in self.bad if call.element)
+
+    @cached_property
+    def touched(self) -> frozenset[str]:
+        """The nodes on which something was done."""
+        return frozenset(one.action.element for one in self.taken if one.action.element)
+
+    def has_done(self, name: str, element: str = "") -> bool:
+        """Return whether an action succeeded already, on a node where one is named."""
+        return any(call.name == name and element in {"", call.element} for call in self.good)
+
+    def times(self, name: str, element: str = "") -> int:
+        """Return how often an action was tried."""
+        return sum(one.action.name == name and element in {"", one.action.element} for one in self.taken)
+
+    def last(self) -> TakenAction | None:
+        """Return the action that was tried last."""
+        return self.taken[-1] if self.taken else None

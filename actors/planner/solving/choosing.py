@@ -1,0 +1,166 @@
+"""Choosing: options of lists, boxes to check, radio buttons, and entries of lists that the page draws itself."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from actors.planner.solution import Chosen, Solution, StepOver, Unsolved, UserAsked
+from actors.planner.solving.attempts import Attempts
+from actors.planner.solving.clauses import quotes_in, unquoted
+from actors.planner.solving.exploring import explore, uncover
+from actors.planner.solving.instructions import Instruction
+from actors.planner.solving.moves import on, select
+from actors.planner.solving.picking import Wanted, pick, pick_all
+from actors.planner.solving.scene import Scene
+from actors.planner.solving.targets import EXACT, SAME_WORDS, NodeFit, phrase_of
+from actors.planner.solving.vocabulary import CHECKS, Deed
+from actors.planner.solving.words import bare, folded, likeness
+from protocol.acting.tree import SemanticNode
+
+_SPLIT: Final = re.compile(r"\s*,\s*(?:and\s+|und\s+|et\s+|y\s+)?|\s+(?:and|und|et|y|&)\s+")
+_NOTHING: Final = frozenset({"nothing", "none", "no boxes", "nichts", "rien", "nada"})
+_OPTION_FITS: Final = 0.84
+_MAX_OPTIONS: Final = 20
+_PICKABLE: Final = frozenset(
+    {"chk", "radio", "switch", "opt", "item", "btn", "link", "menu", "tab", "tree", "text", "img", "sel"}
+)
+
+
+def options_of(node: SemanticNode) -> tuple[str, ...]:
+    """Return the options of a list, as the tree tells them."""
+    listed = re.split(r"\s+·\s+", node.context)[0]
+    return (
+        tuple(part.strip() for part in listed.split(" | ") if part.strip())
+        if "|" in listed or node.role == "sel"
+        else ()
+    )
+
+
+def best_option(node: SemanticNode, words: str) -> tuple[str, float] | None:
+    """Return the option of a list that words mean, and how well they fit."""
+    wanted = unquoted(words)
+    options = options_of(node)
+    ways = (
+        ([option for option in options if option == wanted], 0.97),
+        ([option for option in options if folded(option) == folded(wanted)], 0.96),
+        ([option for option in options if bare(option) == bare(wanted)], EXACT),
+        ([option for option in options if bare(wanted) and bare(option).startswith(bare(wanted))], 0.8),
+    )
+    for matching, score in ways:
+        if matching:
+            return matching[0], score
+    close = max(options, key=lambda option: likeness(option, wanted), default="")
+    return (close, 0.6) if close and likeness(close, wanted) >= _OPTION_FITS else None
+
+
+def choose_in(node: SemanticNode, words: str, scene: Scene, attempts: Attempts) -> Solution:
+    """Return the selection of an option of a list."""
+    option = best_option(node, words)
+    if option is None and "..." not in node.context and len(node.context) < 280:  # noqa: PLR2004 - all are told
+        names = options_of(node)[:_MAX_OPTIONS]
+        return UserAsked(
+            question=f"“{node.name}” has no option “{unquoted(words)}”. Which one is meant?", options=names
+        )
+    text, score = option or (unquoted(words), 0.7)
+    if folded(node.value or "") == folded(text) or attempts.has_done("selectDropdown", node.id):
+        return StepOver(why=f"“{text}” is selected.")
+    if node.occluded:
+        return uncover(scene, attempts)
+    return select(node, text, score)
+
+
+def choose(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solution:
+    """Return the next choice of what an instruction names: one thing, or each of a list of things."""
+    if bare(instruction.value) in _NOTHING:
+        return StepOver(why="Nothing is to be chosen.")
+    things = _things(instruction, scene)
+    undone: list[str] = []
+    for thing in things:
+        solution = _choose_one(thing, instruction, scene, attempts)
+        if isinstance(solution, Chosen | UserAsked):
+            return solution
+        if isinstance(solution, Unsolved):
+            undone.append(thing)
+    if undone:
+        return explore(instruction, scene, attempts)
+    return StepOver(why=f"{instruction.words}: done.")
+
+
+def _things(instruction: Instruction, scene: Scene) -> tuple[str, ...]:
+    """Return what is to be chosen, each for itself; a name with a comma in it stays one where the page has it."""
+    words = instruction.value or instruction.target
+    quotes = quotes_in(words)
+    if len(quotes) > 1:
+        return tuple(f'"{quote}"' for quote in quotes)
+    if len(quotes) == 1:
+        return (words,)
+    parts = tuple(part for part in _SPLIT.split(words) if part.strip())
+    if len(parts) > 1:
+        whole = [one for one in pick_all(scene, Wanted(phrase=phrase_of(words))) if one.score >= SAME_WORDS]
+        as_option = [node for node in scene.of_roles("sel") if (best_option(node, words) or ("", 0))[1] >= EXACT]
+        if whole or as_option:
+            return (words,)
+    return parts or (words,)
+
+
+def _choose_one(thing: str, instruction: Instruction, scene: Scene, attempts: Attempts) -> Solution:
+    wanted_on = instruction.deed is not Deed.UNCHECK
+    lists = _lists_for(thing, instruction, scene)
+    picked = pick(
+        scene, Wanted(phrase=phrase_of(thing), roles=CHECKS, without=attempts.failed, place=instruction.target)
+    )
+    if picked is None and lists and wanted_on:
+        return _choose_of_list(lists[0], thing, scene, attempts)
+    if picked is None:
+        roles = _PICKABLE if wanted_on else CHECKS
+        picked = pick(
+            scene, Wanted(phrase=phrase_of(thing), roles=roles, without=attempts.failed, place=instruction.target)
+        )
+    match picked:
+        case None:
+            return Unsolved(why=f"The page has no “{unquoted(thing)}”.")
+        case UserAsked():
+            return picked
+        case NodeFit(node=node, score=score) if node.role in CHECKS:
+            return _toggle(node, score, scene, attempts, wanted_on=wanted_on)
+        case NodeFit(node=node, score=score):
+            if attempts.has_done("click", node.id) or "selected" in node.states:
+                return StepOver(why=f"“{node.name}” is chosen.")
+            return uncover(scene, attempts) if node.occluded else on(node, score)
+
+
+def _toggle(node: SemanticNode, score: float, scene: Scene, attempts: Attempts, *, wanted_on: bool) -> Solution:
+    """Return the click that brings a box into the state that is wanted."""
+    is_on = bool(node.states & {"checked", "selected", "pressed"})
+    if is_on == wanted_on:
+        return StepOver(why=f"“{node.name}” is {'on' if is_on else 'off'}.")
+    if node.occluded:
+        return uncover(scene, attempts)
+    action = "click" if node.role == "radio" else "check" if wanted_on else "uncheck"
+    if attempts.times(action, node.id):
+        action = "click"
+    return on(node, score, action=action)
+
+
+def _lists_for(thing: str, instruction: Instruction, scene: Scene) -> tuple[SemanticNode, ...]:
+    """Return the lists that have such an option, the one that the instruction names first."""
+    lists = [node for node in scene.of_roles("sel") if best_option(node, thing) is not None]
+    if instruction.value and instruction.target:
+        named = pick(scene, Wanted(phrase=phrase_of(instruction.target), roles=frozenset({"sel"})))
+        if isinstance(named, NodeFit) and (named.node in lists or not lists):
+            return (named.node,)
+    return tuple(lists)
+
+
+def _choose_of_list(node: SemanticNode, thing: str, scene: Scene, attempts: Attempts) -> Solution:
+    option = best_option(node, thing)
+    text = option[0] if option else unquoted(thing)
+    done = any(call.name == "selectDropdown" and call.arguments.get("value") == text for call in attempts.good)
+    if done:
+        return StepOver(why=f"“{text}” is selected.")
+    if option is None:
+        return choose_in(node, thing, scene, attempts)
+    if "multiple" in node.states:
+        return select(node, text, option[1])
+    return choose_in(node, thing, scene, attempts)

@@ -1,0 +1,92 @@
+"""Values for several fields in one clause, and the words of a login."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from actors.planner.solving.clauses import MaskedText, clauses_of
+from protocol.acting.tree import PageTree
+
+_FLAGS: Final = re.IGNORECASE
+_VALUE: Final = r"⟦\d+⟧|\{\w+\}"
+_PAIR: Final = re.compile(
+    rf"(?:^|,|;|\band\b|\bund\b|\bet\b|\by\b)\s*(?:the|my|your|a|an)?\s*(?P<name>[^,;:⟦{{]+?)\s*(?::|=|\bas\b|\bis\b|\bto\b)?\s*(?P<value>{_VALUE})",
+    _FLAGS,
+)
+_LISTED: Final = re.compile(
+    r"(?:^|[,;\n])\s*(?:and\s+)?(?P<name>[\w '’/()-]{1,40}?)\s*[:=]\s*(?P<value>[^,;\n]+)", _FLAGS
+)
+_FILLING: Final = re.compile(
+    r"^(?:enter|type|fill|write|input|put|gib|trage|saisis|introduce)\b(?:\s+(?:in|out))?\s*", _FLAGS
+)
+_LOG_IN: Final = re.compile(
+    r"^(?:please\s+)?(?:log|sign)\s*(?:me\s+)?in(?:to)?\b(?P<rest>.*)$"
+    r"|^(?:melde (?:dich|mich)|connecte[-z]\S*|inicia sesi[oó]n)\b(?P<other>.*)$",
+    _FLAGS | re.DOTALL,
+)
+_USER: Final = re.compile(
+    rf"\b(?:as|user\s?name|user|e-?mail(?:\s+address)?|login|als|benutzername|comme|identifiant|como|usuario)\s*:?\s*(?:the\s+)?(?:user\s+)?(?P<value>{_VALUE}|[^\s,;]+)",
+    _FLAGS,
+)
+_SECRET: Final = re.compile(
+    rf"\b(?:password|passcode|pin|passwort|kennwort|mot de passe|contraseña)\s*:?\s*(?P<value>{_VALUE}|[^\s,;]+)",
+    _FLAGS,
+)
+_MORE_THAN_ONE: Final = 2
+
+
+def entries_in(clause: str) -> tuple[tuple[str, str], ...]:
+    """Return the names of fields and their values where a clause fills several; else none."""
+    masked = MaskedText(clause)
+    filling = _FILLING.match(masked.text)
+    if filling is None:
+        return ()
+    rest = masked.text[filling.end() :]
+    rest = re.sub(
+        r"\s+(?:in|into)\s+(?:the|both|all|its|these)?\s*(?:\w+\s+)?(?:fields?|form|boxes|textboxes|inputs)\s*$",
+        "",
+        rest,
+        flags=_FLAGS,
+    )
+    for pairs in (_pairs(rest), _listed(rest)):
+        if len(pairs) >= _MORE_THAN_ONE:
+            return tuple((name, masked.whole(value)) for name, value in pairs)
+    return ()
+
+
+def _pairs(text: str) -> list[tuple[str, str]]:
+    behind = re.sub(r"^.*?\b(?:with|mit|avec|con)\b\s*(?=.*⟦)", "", text, flags=_FLAGS)
+    return [(match["name"].strip(), match["value"]) for match in _PAIR.finditer(behind)]
+
+
+def _listed(text: str) -> list[tuple[str, str]]:
+    lead = re.match(r"^[^:]*\b(?:with|form|fields|details|follows)\b\s*:?\s*", text, _FLAGS)
+    behind = text[lead.end() :] if lead else text
+    return [(match["name"].strip(), match["value"].strip()) for match in _LISTED.finditer(behind)]
+
+
+def login_steps(goal: str, page: PageTree) -> tuple[str, ...]:
+    """Return the steps of a login with given words; none where a goal is no such thing, or more than that."""
+    masked = MaskedText(goal.strip())
+    match = _LOG_IN.match(masked.text)
+    if match is None:
+        return ()
+    rest = match["rest"] or match["other"] or ""
+    secret = _SECRET.search(rest)
+    user = _USER.search(rest)
+    if secret is None or user is None:
+        return ()
+    has_form = any("password" in node.name.casefold() or node.role == "inp" for node in page.nodes)
+    steps = [] if has_form else ["Click log in"]
+    steps += [f"Enter {_as_quote(masked.whole(user['value']))} into the username field"]
+    steps += [f"Enter {_as_quote(masked.whole(secret['value']))} into the password field", "Submit log in"]
+    behind = re.split(r"\b(?:and\s+)?then\b", rest[max(secret.end(), user.end()) :], maxsplit=1, flags=_FLAGS)
+    if len(behind) > 1:
+        steps += list(clauses_of(masked.whole(behind[1])))
+    return tuple(steps)
+
+
+def _as_quote(value: str) -> str:
+    bare = value.strip().strip(".,")
+    return bare if bare.startswith(("{", '"', "“", "'")) else f'"{bare}"'

@@ -1,0 +1,90 @@
+"""Bringing what is looked for into view: tabs, sections, folders and menus that are shut, further rows and pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from actors.planner.solution import Chosen, Unsolved
+from actors.planner.solving.attempts import Attempts
+from actors.planner.solving.instructions import Instruction
+from actors.planner.solving.moves import looking, press_key, scroll
+from actors.planner.solving.scene import Scene
+from actors.planner.solving.targets import same_thing
+from actors.planner.solving.words import bare
+from protocol.acting.tree import SemanticNode
+
+MAX_LOOKS: Final = 20
+_MAX_SCROLLS: Final = 6
+_CLOSERS: Final = (
+    "close",
+    "dismiss",
+    "no thanks",
+    "not now",
+    "reject all",
+    "decline",
+    "got it",
+    "ok",
+    "accept all",
+    "accept",
+)
+
+
+def explore(instruction: Instruction, scene: Scene, attempts: Attempts) -> Chosen | Unsolved:
+    """Return the next look for what is not in view, each place once."""
+    if len(attempts.looked) >= MAX_LOOKS:
+        return Unsolved(why=f"“{instruction.words}” was looked for in {MAX_LOOKS} places and is in none.")
+    visited = {call.element for call in attempts.looked}
+    for node, why in _openers(scene):
+        if node.id not in visited and not node.occluded:
+            return looking(node, why)
+    scrolled = sum(call.name == "scroll" for call in attempts.looked)
+    if scrolled < _MAX_SCROLLS and (way := _scrolling(scene)) is not None:
+        return way
+    pager = next((node for node in scene.controls if _leads_on(node) and "disabled" not in node.states), None)
+    if pager is not None:
+        return looking(pager, "go on to the next page with")
+    return Unsolved(why=f"Nothing on the page fits “{instruction.words}”.")
+
+
+def _openers(scene: Scene) -> Iterator[tuple[SemanticNode, str]]:
+    """Yield what is shut and may hold something, the likeliest first."""
+    for node in scene.nodes:
+        if "collapsed" in node.states and node.role in {"btn", "tab", "tree", "menu", "link", "item", "summ"}:
+            yield node, "open"
+    for node in scene.of_roles("tab"):
+        if not node.states & {"selected", "expanded", "disabled"}:
+            yield node, "switch to"
+    for node in scene.of_roles("menu", "btn"):
+        if same_thing(node.name, "menu") or (node.role == "menu" and "haspopup" in node.states):
+            yield node, "open"
+    for node in scene.of_roles("tree", "summ"):
+        if "expanded" not in node.states:
+            yield node, "open"
+
+
+def _scrolling(scene: Scene) -> Chosen | None:
+    container = next((node for node in scene.nodes if node.scroll is not None and node.scroll.more), None)
+    if container is not None:
+        return scroll(element=container.id, thought="scroll the list.")
+    position = scene.page.scroll_position.rstrip("%")
+    if position.isdigit() and 0 < int(position) < 100:  # noqa: PLR2004 - percent
+        return scroll(thought="scroll the page.")
+    return scroll(thought="scroll the page.") if scene.page.left_out else None
+
+
+def _leads_on(node: SemanticNode) -> bool:
+    return node.role in {"btn", "link"} and (
+        same_thing(node.name, "next") or bare(node.name) in {"next", "more results"}
+    )
+
+
+def uncover(scene: Scene, attempts: Attempts) -> Chosen:
+    """Return what takes away that which covers the page: its own close control, or the escape key."""
+    tried = {call.element for call in attempts.looked}
+    free = [node for node in scene.controls if not node.occluded and node.id not in tried]
+    for word in _CLOSERS:
+        for node in free:
+            if same_thing(node.name, word) or bare(node.name).startswith(f"{word} "):
+                return looking(node, "close what covers it with")
+    return press_key("Escape", "close what covers it.", 0.6, looks=True)

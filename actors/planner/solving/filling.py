@@ -1,0 +1,134 @@
+"""Filling fields: the field that the words name, the only one, or each of several."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Final
+
+from actors.planner.solution import Solution, StepOver, Unsolved, UserAsked
+from actors.planner.solving.attempts import Attempts
+from actors.planner.solving.choosing import choose_in, options_of
+from actors.planner.solving.dates import date_in, time_in
+from actors.planner.solving.exploring import explore, uncover
+from actors.planner.solving.instructions import Instruction
+from actors.planner.solving.moves import on, put
+from actors.planner.solving.picking import Wanted, pick, pick_all
+from actors.planner.solving.scene import Scene
+from actors.planner.solving.targets import NodeFit, TargetPhrase, phrase_of, same_thing
+from actors.planner.solving.values import value_of
+from actors.planner.solving.words import folded
+from protocol.acting.tree import SemanticNode
+
+_FIELDS: Final = frozenset({"inp", "sel", "slider"})
+_GENERIC: Final = frozenset(
+    "text field input box textbox textfield textarea area form page search bar number value".split()
+)
+_MAX_FAILURES: Final = 4
+_ONLY_FIELD: Final = 0.9
+_FIRST_EMPTY: Final = 0.65
+
+
+def fill(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solution:
+    """Return the putting of a value into the field that is meant, or that which brings it into view."""
+    meant = value_of(instruction.value or instruction.target, scene)
+    if meant is None:
+        return Unsolved(why=f"The page does not show {instruction.value}.")
+    value, certainty = meant
+    target = instruction.target if instruction.value else ""
+    if len(attempts.bad) >= _MAX_FAILURES:
+        return Unsolved(why=f"{instruction.words}: {_MAX_FAILURES} ways were tried.")
+    phrase = phrase_of(target)
+    if phrase.every:
+        return _fill_each(instruction, scene, attempts, value)
+    if any(call.name == "setValue" and call.arguments.get("value") in _writings(value) for call in attempts.good):
+        return StepOver(why=f"{instruction.words}: done.")
+    field = field_for(target, scene, attempts, place=instruction.place)
+    if isinstance(field, UserAsked):
+        return field
+    if field is None:
+        return explore(replace(instruction, target=target), scene, attempts)
+    if field.node.occluded:
+        return uncover(scene, attempts)
+    return _put_into(field, value, certainty, scene, attempts)
+
+
+def _put_into(field: NodeFit, value: str, certainty: float, scene: Scene, attempts: Attempts) -> Solution:
+    node = field.node
+    if node.role == "sel" and options_of(node):
+        return choose_in(node, value, scene, attempts)
+    if node.value is not None and folded(node.value) == folded(value):
+        return StepOver(why=f"“{node.name}” has that value.")
+    tried = {call.arguments.get("value") for call in attempts.bad if call.element == node.id}
+    for writing in _writings(value):
+        if writing not in tried:
+            return put(node, writing, round(min(field.score, certainty), 3))
+    return on(node, field.score / 2)
+
+
+def _writings(value: str) -> tuple[str, ...]:
+    """Return the ways in which a value may be written: a date and a time also as the native fields want them."""
+    day, moment = date_in(value), time_in(value)
+    whole = re.fullmatch(r"[\d/.\-]+|[\d:]+\s*(?:[ap]\.?m\.?)?", value.strip(), re.IGNORECASE)
+    native = day.isoformat() if day and whole else f"{moment[0]:02}:{moment[1]:02}" if moment and whole else ""
+    return (value, native) if native and native != value else (value,)
+
+
+def field_for(words: str, scene: Scene, attempts: Attempts, *, place: str = "") -> NodeFit | UserAsked | None:
+    """Return the field that words mean: by its name, by its order, the only one, else the first that is empty."""
+    phrase = phrase_of(words)
+    if telling_words(phrase) or phrase.quoted or phrase.ordinal is not None:
+        asked_for = phrase
+        if phrase.ordinal is not None:
+            asked_for = replace(
+                phrase, words=tuple(word for word in phrase.words if word not in _GENERIC), kinds=frozenset({"inp"})
+            )
+        wanted = Wanted(phrase=asked_for, roles=_FIELDS, place=place)
+        picked = pick(scene, wanted) or _by_label(words, scene)
+        failed = picked.node.id in attempts.failed if isinstance(picked, NodeFit) else False
+        if picked is not None and not failed:
+            return picked
+        others = [one for one in pick_all(scene, wanted) if one.node.id not in attempts.failed]
+        return others[0] if others else picked
+    fields = [node for node in scene.of_roles("inp") if not node.states & {"disabled", "readonly"}]
+    if len(fields) == 1:
+        return NodeFit(node=fields[0], score=_ONLY_FIELD)
+    focused = [node for node in fields if "focused" in node.states]
+    empty = [node for node in fields if not node.value]
+    for one in (*focused, *empty):
+        return NodeFit(node=one, score=_FIRST_EMPTY)
+    return None
+
+
+def telling_words(phrase: TargetPhrase) -> tuple[str, ...]:
+    """Return the words of a phrase for a field that tell it from other fields."""
+    return tuple(word for word in phrase.words if word not in _GENERIC)
+
+
+def _by_label(words: str, scene: Scene) -> NodeFit | None:
+    """Return the field beside or behind the text that names it."""
+    plain = " ".join(telling_words(phrase_of(words)))
+    for label in scene.of_roles("text", "h"):
+        if not same_thing(label.name, plain) and folded(label.name) != folded(plain):
+            continue
+        after = scene.nodes[scene.order[label.id] + 1 :]
+        field = next((node for node in after if node.role in _FIELDS), None)
+        if field is not None:
+            return NodeFit(node=field, score=0.85)
+    return None
+
+
+def _fill_each(instruction: Instruction, scene: Scene, attempts: Attempts, value: str) -> Solution:
+    """Return the filling of the next of all fields that are meant."""
+    done = {call.element for call in attempts.good if call.name == "setValue"}
+    for node in _fields_meant(instruction, scene):
+        if node.id not in done and node.id not in attempts.failed:
+            return put(node, value, _ONLY_FIELD)
+    return StepOver(why=f"{instruction.words}: each was filled.") if done else Unsolved(why="There is no field for it.")
+
+
+def _fields_meant(instruction: Instruction, scene: Scene) -> tuple[SemanticNode, ...]:
+    words = telling_words(phrase_of(instruction.target))
+    fields = scene.of_roles("inp")
+    own = tuple(node for node in fields if words and all(word in node.name.casefold() for word in words))
+    return own or fields

@@ -1,0 +1,132 @@
+"""The plan of a goal by rules: one step for each clause, each an instruction that can be read again by itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from actors.planner.solution import TaskSoFar
+from actors.planner.solving.clauses import MaskedText, clauses_of, quotes_in
+from actors.planner.solving.correspondence import correspondence_steps
+from actors.planner.solving.entries import entries_in, login_steps
+from actors.planner.solving.instructions import Instruction, read_instruction
+from actors.planner.solving.solver import understood
+from actors.planner.solving.vocabulary import VERB, Deed
+from protocol.acting.tasks import PlanStep
+from protocol.acting.tree import PageTree
+
+_FLAGS: Final = re.IGNORECASE
+_FIND_AND: Final = re.compile(r"\bfind\s+and\s+(?=(?:click|press|tap|pick|select|choose|open|push|hit)\b)", _FLAGS)
+_USE_TO: Final = re.compile(
+    r"^(?:use|using)\s+(?P<tool>the\s+[^,.]+?)(?:\s+to|,)\s+(?P<verb>enter|type|write)\s+(?P<value>⟦\d+⟧)", _FLAGS
+)
+_BY_PRESSING: Final = re.compile(
+    r"^(?:close|open|dismiss|submit|finish|confirm)\b[^.]*?\bby\s+(click|press|tapp?)ing\s+(?:on\s+)?", _FLAGS
+)
+_PRONOUN: Final = re.compile(
+    r"\b(?:it|that|them|this|the result|the answer you find)\b(?!\s+(?:is|are|email|message|\w+ed)\b)", _FLAGS
+)
+_THEIR: Final = re.compile(r"\b(?:their|his|her|its)\b", _FLAGS)
+_ASKED_WAY: Final = re.compile(r"^(?:navigate|browse|look|go|search)\s+(?:through|around|in|within)\b", _FLAGS)
+_SOURCES: Final = frozenset({Deed.FIND, Deed.COPY, Deed.READ})
+
+
+def make_plan(goal: str, page: PageTree, so_far: TaskSoFar) -> tuple[PlanStep, ...]:
+    """Return the steps of a goal; none where the rules do not understand all of it."""
+    del so_far
+    special = correspondence_steps(goal) or login_steps(goal, page)
+    descriptions = special or _steps_of(goal)
+    if not descriptions or not all(understood(one) for one in descriptions):
+        return ()
+    return tuple(PlanStep(index=index, description=one) for index, one in enumerate(descriptions))
+
+
+def _steps_of(goal: str) -> tuple[str, ...]:
+    clauses = _joined(clauses_of(_plainer(goal)))
+    for rewrite in (_with_sources, _with_entries, _without_hints):
+        clauses = tuple(rewrite(clauses))
+    return clauses
+
+
+def _plainer(goal: str) -> str:
+    """Return a goal without the words that only say how to come to what is wanted."""
+    masked = MaskedText(re.sub(r"\s+", " ", goal.strip()))
+    text = _FIND_AND.sub("", masked.text)
+    text = _USE_TO.sub(lambda match: f"{match['verb']} {match['value']} into {match['tool']}", text)
+    text = _BY_PRESSING.sub("click ", text)
+    shown = re.match(
+        r"^(?:expand|switch|navigate|browse|look|scroll|open)\b[^.⟦]*?(?:,\s*|\s+)to\s+(?=(?:click|find|press|select)\b)",
+        text,
+        _FLAGS,
+    )
+    if shown and VERB.match(text, shown.end()):
+        text = text[shown.end() :]
+    return masked.whole(text)
+
+
+def _joined(clauses: tuple[str, ...]) -> tuple[str, ...]:
+    """Return clauses with those that only say where (`For the user X`) put before the one that they belong to."""
+    result: list[str] = []
+    lead = ""
+    for clause in clauses:
+        if read_instruction(f"{lead}{clause}") is None and re.match(
+            r"(?:for|in|on|under|within|at|using|with)\s", clause, _FLAGS
+        ):
+            lead = f"{clause}, "
+            continue
+        if read_instruction(clause) is None and result and not lead and len(clause.split()) <= 6:  # noqa: PLR2004
+            result[-1] = f"{result[-1]}, {clause}"
+            continue
+        result.append(f"{lead}{clause}")
+        lead = ""
+    return tuple(result)
+
+
+def _with_sources(clauses: tuple[str, ...]) -> Iterator[str]:
+    """Yield clauses whose pronouns stand for what the clause before them finds or copies, in place of that clause."""
+    source = ""
+    for place, clause in enumerate(clauses):
+        instruction = read_instruction(clause)
+        following = clauses[place + 1] if place + 1 < len(clauses) else ""
+        if instruction is None:
+            yield clause
+            continue
+        if instruction.deed is Deed.SOLVE and re.search(r"\b(?:your|the)\s+(?:answer|solution|result)\b", following):
+            continue
+        if instruction.deed in _SOURCES and _is_taken_up(following):
+            source = _noun_of(instruction)
+            continue
+        if source and _PRONOUN.search(clause):
+            clause, source = _PRONOUN.sub(lambda _: source, clause, count=1), ""  # noqa: B023, PLW2901 - used at once
+            clause = re.sub(r"^paste\b", "enter", clause, flags=_FLAGS)  # noqa: PLW2901 - as above
+        yield _THEIR.sub("the", clause)
+
+
+def _is_taken_up(following: str) -> bool:
+    return bool(
+        re.match(r"(?:paste|type|enter|write|put|input|fill)\b", following, _FLAGS) and _PRONOUN.search(following)
+    )
+
+
+def _noun_of(instruction: Instruction) -> str:
+    target = instruction.target
+    return target if re.match(r"(?:the|a)\s", target, _FLAGS) else f"the {target}"
+
+
+def _with_entries(clauses: tuple[str, ...]) -> Iterator[str]:
+    """Yield a clause that fills several fields as one for each."""
+    for clause in clauses:
+        entries = entries_in(clause)
+        if entries:
+            yield from (f"Enter {value} into the {name} field" for name, value in entries)
+        else:
+            yield clause
+
+
+def _without_hints(clauses: tuple[str, ...]) -> Iterator[str]:
+    """Yield clauses without those that only say to look around, where something follows."""
+    for place, clause in enumerate(clauses):
+        if _ASKED_WAY.match(clause) and place + 1 < len(clauses) and not quotes_in(clause):
+            continue
+        yield clause

@@ -1,0 +1,160 @@
+"""Pressing: clicks of all kinds, on one target or on each of several, and the controls of things named by their row."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Final
+
+from actors.planner.solution import Solution, StepOver, Unsolved, UserAsked
+from actors.planner.solving.attempts import Attempts
+from actors.planner.solving.exploring import explore, uncover
+from actors.planner.solving.instructions import Instruction
+from actors.planner.solving.moves import on
+from actors.planner.solving.picking import Wanted, anchors, pick, pick_all
+from actors.planner.solving.scene import Scene
+from actors.planner.solving.targets import NodeFit, TargetPhrase, phrase_of, same_thing
+from actors.planner.solving.vocabulary import CONTROLS, Deed
+from protocol.acting.tree import SemanticNode
+
+_ACTIONS: Final[Mapping[Deed, str]] = MappingProxyType(
+    {Deed.DOUBLE: "doubleClick", Deed.CONTEXT_MENU: "rightClick", Deed.HOVER: "hover", Deed.FOCUS: "focus"}
+)
+_MAX_FAILURES: Final = 3
+_PATH: Final = re.compile(r"\s*(?:>|›|→|»)\s*")
+
+
+def press(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solution:
+    """Return the click that an instruction wants, or that which brings its target into view."""
+    action = _ACTIONS.get(instruction.deed, "click")
+    if instruction.deed in {Deed.PRESS, Deed.EXPAND, Deed.CHOOSE} and _PATH.search(instruction.target):
+        return press_path(instruction, scene, attempts)
+    phrase = phrase_of(instruction.target)
+    if phrase.every or (phrase.count or 0) > 1:
+        return press_each(instruction, scene, attempts)
+    if attempts.has_done(action):
+        return StepOver(why=f"{instruction.words}: done.")
+    if len(attempts.bad) >= _MAX_FAILURES:
+        return Unsolved(why=f"{instruction.words}: {_MAX_FAILURES} ways were tried.")
+    return reach(instruction, scene, attempts, action=action)
+
+
+def reach(instruction: Instruction, scene: Scene, attempts: Attempts, *, action: str = "click") -> Solution:
+    """Return an action on the target of an instruction, whatever must be opened or closed for it first."""
+    wanted = Wanted(phrase=phrase_of(instruction.target), without=attempts.failed, place=instruction.place)
+    picked = pick(scene, wanted)
+    match picked:
+        case None:
+            return _otherwise(instruction, scene, attempts, action)
+        case UserAsked():
+            return picked
+        case NodeFit(node=node, score=score):
+            if node.occluded and action != "hover":
+                return uncover(scene, attempts)
+            return on(node, score, action=action)
+
+
+def _otherwise(instruction: Instruction, scene: Scene, attempts: Attempts, action: str) -> Solution:
+    """Return what is done where no name fits: the only control of the kind, else a look elsewhere."""
+    phrase = phrase_of(instruction.target)
+    if not phrase.quoted and (not phrase.words or len(attempts.looked) > 1):
+        alone = [
+            node for node in scene.nodes if node.role in (phrase.kinds or {"btn"}) and node.id not in attempts.failed
+        ]
+        if len(alone) == 1:
+            return on(alone[0], 0.7, action=action)
+    return explore(instruction, scene, attempts)
+
+
+def press_path(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solution:
+    """Return the next step on a way through menus, `File > Export > PDF`: each is pointed at, the last is clicked."""
+    names = [part for part in _PATH.split(instruction.target) if part.strip()]
+    if attempts.has_done("click"):
+        return StepOver(why=f"{instruction.words}: done.")
+    hovered = {call.element for call in attempts.good if call.name == "hover"}
+    for place in range(len(names) - 1, -1, -1):
+        picked = pick(scene, Wanted(phrase=phrase_of(names[place]), without=attempts.failed))
+        if not isinstance(picked, NodeFit) or (picked.node.role not in CONTROLS and picked.score < 0.7):  # noqa: PLR2004
+            continue
+        if place == len(names) - 1:
+            return on(picked.node, picked.score)
+        if picked.node.id in hovered:
+            return on(picked.node, picked.score - 0.1, thought=f"Open “{picked.node.name}”.")
+        return on(picked.node, picked.score, action="hover")
+    return explore(instruction, scene, attempts)
+
+
+def press_each(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solution:
+    """Return the next click on each of several: all that fit, or as many as are wanted."""
+    phrase = phrase_of(instruction.target)
+    targets = each_of(phrase, instruction, scene)
+    clicked = {call.element for call in attempts.good if call.name == "click"} | attempts.failed
+    wanted = _how_many(instruction) or len(targets)
+    left = [one for one in targets if one.node.id not in clicked]
+    if left and len(clicked) < wanted:
+        return on(left[0].node, left[0].score)
+    return StepOver(why=f"{instruction.words}: each was done.") if clicked else explore(instruction, scene, attempts)
+
+
+def _how_many(instruction: Instruction) -> int | None:
+    match = re.search(r"\b(\d+)\s+(?!(?:st|nd|rd|th)\b)\w+", re.sub(r"[\"“].*?[\"”]", "", instruction.target))
+    return int(match[1]) if match else None
+
+
+def each_of(phrase: TargetPhrase, instruction: Instruction, scene: Scene) -> tuple[NodeFit, ...]:
+    """Return all that fit a phrase, in the order of the page; within each row of those that are named."""
+    plain = replace(phrase, within="", ordinal=None)
+    fits = pick_all(scene, Wanted(phrase=plain))
+    best = [one for one in fits if one.score >= fits[0].score - 0.05] if fits else []
+    best = [one for one in best if one.node.role in CONTROLS] or best
+    place = f"{phrase.within} {instruction.place}".strip()
+    place = re.sub(r"^(?:\d+|all|each|every)\s+", "", place)
+    owner = re.search(r"\b(?:by|of|from|for)\s+(.+)$", place)
+    rows = anchors(scene, owner[1] if owner else place, {one.node.id for one in best}) if place else []
+    if rows:
+        sections = {node.id for anchor in rows for node in (*scene.in_section_of(anchor), *_row(scene, anchor))}
+        best = [one for one in best if one.node.id in sections] or best
+    return tuple(sorted(best, key=lambda one: scene.order.get(one.node.id, 0)))
+
+
+def _row(scene: Scene, anchor: SemanticNode) -> tuple[SemanticNode, ...]:
+    return tuple(node for node in scene.nodes if scene.same_row(node, anchor))
+
+
+def submit(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solution:
+    """Return the click that sends a form: the button of that name, else the only one that could."""
+    if attempts.has_done("click"):
+        return StepOver(why="The form was sent.")
+    named = replace(instruction, target=instruction.target or instruction.verb.removesuffix(" the form"))
+    for words in (named.target, instruction.verb, "submit"):
+        picked = pick(
+            scene, Wanted(phrase=phrase_of(words), roles=frozenset({"btn", "link", "img"}), without=attempts.failed)
+        )
+        if isinstance(picked, NodeFit):
+            return on(picked.node, picked.score)
+    buttons = [node for node in scene.of_roles("btn") if node.id not in attempts.failed]
+    if buttons:
+        return on(buttons[-1], 0.6)
+    return explore(named, scene, attempts)
+
+
+def press_on_item(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solution:
+    """Return the control with the verb's name that belongs to a thing: in its row, else once that is opened."""
+    verb = instruction.verb.split(" ")[0]
+    if any(call.name == "click" for call in attempts.good):
+        return StepOver(why=f"{instruction.words}: done.")
+    controls = [node for node in scene.controls if same_thing(node.name, verb) or verb in node.name.casefold().split()]
+    controls = [node for node in controls if node.id not in attempts.failed]
+    if len(controls) == 1 and (attempts.looked or not instruction.target):
+        return on(controls[0], 0.85)
+    if instruction.target:
+        for anchor in anchors(scene, instruction.target, {node.id for node in controls}):
+            section = {node.id for node in (*scene.in_section_of(anchor), *_row(scene, anchor))}
+            own = [node for node in controls if node.id in section]
+            if own:
+                return on(own[0], 0.85)
+    if len(controls) == 1:
+        return on(controls[0], 0.8)
+    return explore(instruction, scene, attempts)

@@ -1,0 +1,115 @@
+"""A page as the rules look at it: without the words of the goal that it shows, and with what is near what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from actors.planner.solving.vocabulary import CONTROLS
+from actors.planner.solving.words import bare, folded
+from protocol.acting.tree import PageTree, SemanticNode
+
+_OWN_WORDS: Final = 12
+"""A text of at least so many characters that stands in the goal is the goal, shown on the page."""
+
+_SAME_LEFT_PX: Final = 12.0
+_FAR: Final = 1e6
+_PLAIN_HEIGHT: Final = 16.0
+"""How high a node is taken to be whose box is not known."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A page, and the goal on it."""
+
+    page: PageTree
+    goal: str
+
+    @cached_property
+    def nodes(self) -> tuple[SemanticNode, ...]:
+        """The nodes without those that only show the goal."""
+        goal = folded(self.goal)
+        return tuple(
+            node
+            for node in self.page.nodes
+            if not (
+                node.role == "text"
+                and (goal in folded(node.name) or (len(node.name) >= _OWN_WORDS and bare(node.name) in goal))
+            )
+        )
+
+    @cached_property
+    def order(self) -> dict[str, int]:
+        """The place of each node, by its id."""
+        return {node.id: place for place, node in enumerate(self.nodes)}
+
+    @cached_property
+    def controls(self) -> tuple[SemanticNode, ...]:
+        """What is there to be acted on."""
+        return tuple(node for node in self.nodes if node.role in CONTROLS)
+
+    def of_roles(self, *roles: str) -> tuple[SemanticNode, ...]:
+        """Return the nodes of some roles, in their order."""
+        return tuple(node for node in self.nodes if node.role in roles)
+
+    def same_row(self, one: SemanticNode, other: SemanticNode) -> bool:
+        """Return whether two nodes stand side by side."""
+        first, second = box_of(one), box_of(other)
+        overlap = min(first[1] + first[3], second[1] + second[3]) - max(first[1], second[1])
+        return overlap >= min(first[3], second[3]) / 2 > 0
+
+    def in_section_of(self, anchor: SemanticNode) -> tuple[SemanticNode, ...]:
+        """Return what follows a node before the next one like it begins: the rest of its row, card or section.
+
+        Words follow words within a card, so that for words the next one begins once something to act on has come.
+        """
+        start = self.order.get(anchor.id, 0)
+        left = box_of(anchor)[0]
+        end = len(self.nodes)
+        acted = False
+        for place in range(start + 1, len(self.nodes)):
+            node = self.nodes[place]
+            if anchor.role not in CONTROLS and not acted:
+                acted = node.role in CONTROLS
+                continue
+            alike = node.role == anchor.role and abs(box_of(node)[0] - left) <= _SAME_LEFT_PX
+            if alike and not self.same_row(node, anchor) and _similar_height(node, anchor):
+                end = place
+                break
+        return self.nodes[start + 1 : end]
+
+    def inside(self, outer: SemanticNode, inner: SemanticNode) -> bool:
+        """Return whether a node stands within the box of another."""
+        x, y, width, height = box_of(outer)
+        middle = centre_of(inner)
+        return outer.id != inner.id and x <= middle[0] <= x + width and y <= middle[1] <= y + height
+
+
+def _similar_height(one: SemanticNode, other: SemanticNode) -> bool:
+    first, second = box_of(one)[3], box_of(other)[3]
+    return min(first, second) * 2 >= max(first, second)
+
+
+def box_of(node: SemanticNode) -> tuple[float, float, float, float]:
+    """Return where a node is: x, y, width, height; a point where only its centre is known."""
+    if node.box is not None:
+        return node.box
+    if node.centre is not None:
+        half = _PLAIN_HEIGHT / 2
+        return (node.centre[0] - half, node.centre[1] - half, _PLAIN_HEIGHT, _PLAIN_HEIGHT)
+    return (_FAR, _FAR, 0.0, 0.0)
+
+
+def centre_of(node: SemanticNode) -> tuple[float, float]:
+    """Return the middle of a node."""
+    x, y, width, height = box_of(node)
+    return (x + width / 2, y + height / 2)
+
+
+def distance(one: SemanticNode, other: SemanticNode) -> float:
+    """Return how far two nodes are from each other, from edge to edge."""
+    first, second = box_of(one), box_of(other)
+    across = max(first[0] - second[0] - second[2], second[0] - first[0] - first[2], 0.0)
+    down = max(first[1] - second[1] - second[3], second[1] - first[1] - first[3], 0.0)
+    return float((across**2 + down**2) ** 0.5)

@@ -1,0 +1,86 @@
+"""What is done next for a step, by rules: the instruction is read again and carried out on the page as it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from actors.planner.solution import Chosen, Solution, TaskSoFar, Unsolved, UserAsked
+from actors.planner.solving.attempts import Attempts
+from actors.planner.solving.choosing import choose
+from actors.planner.solving.filling import fill
+from actors.planner.solving.instructions import Instruction, read_instruction
+from actors.planner.solving.pressing import press, press_on_item, submit
+from actors.planner.solving.reading import count, find, read
+from actors.planner.solving.scene import Scene
+from actors.planner.solving.searching import search
+from actors.planner.solving.vocabulary import COLOURS, Deed
+from actors.planner.solving.words import tokens
+from protocol.acting.actions import ActionCall
+from protocol.acting.tasks import PlanStep
+from protocol.acting.tree import PageTree
+
+_Carry = Callable[[Instruction, Scene, Attempts], Solution]
+
+_RULES: Final[Mapping[Deed, _Carry]] = MappingProxyType(
+    {
+        Deed.PRESS: press,
+        Deed.DOUBLE: press,
+        Deed.CONTEXT_MENU: press,
+        Deed.HOVER: press,
+        Deed.FOCUS: press,
+        Deed.EXPAND: press,
+        Deed.CLOSE: press,
+        Deed.FILL: fill,
+        Deed.SET: fill,
+        Deed.CHOOSE: choose,
+        Deed.UNCHECK: choose,
+        Deed.SUBMIT: submit,
+        Deed.CONFIRM: submit,
+        Deed.ON_ITEM: press_on_item,
+        Deed.SEARCH: search,
+        Deed.READ: read,
+        Deed.COUNT: count,
+        Deed.FIND: find,
+    }
+)
+_COLOUR_WORDS: Final = frozenset({"colour", "color", "colored", "coloured", "shade", "shades", "farbe", "couleur"})
+
+
+def wants_colours(goal: str) -> bool:
+    """Return whether the colours of a page must be known for a goal (AskTree.colours)."""
+    return bool(frozenset(tokens(goal)) & (COLOURS | _COLOUR_WORDS))
+
+
+def understood(description: str) -> bool:
+    """Return whether there is a rule that carries out an instruction."""
+    instruction = read_instruction(description)
+    return instruction is not None and instruction.deed in _RULES
+
+
+def solve(step: PlanStep, page: PageTree, so_far: TaskSoFar) -> Solution:
+    """Return what is done next for a step: an action, a question to the user, or that it is over."""
+    instruction = read_instruction(step.description)
+    if instruction is None:
+        return Unsolved(why=f"No rule reads “{step.description}”.")
+    scene = Scene(page, so_far.goal)
+    attempts = Attempts.of(step, so_far)
+    if page.dialog:
+        return _answer_dialog(page, so_far)
+    rule = _RULES.get(instruction.deed)
+    if rule is None:
+        return Unsolved(why=f"No rule knows how to {instruction.verb}.")
+    return rule(instruction, scene, attempts)
+
+
+def _answer_dialog(page: PageTree, so_far: TaskSoFar) -> Solution:
+    """Return the answer to a dialog of the browser, where the goal says it; a mere notice is accepted."""
+    words = frozenset(tokens(so_far.goal))
+    if words & {"dismiss", "cancel", "decline", "abbrechen", "annuler", "cancelar"}:
+        return Chosen(action=ActionCall(name="dismissDialog"), thought="Dismiss the dialog.", confidence=0.9)
+    if words & {"accept", "confirm", "ok", "agree", "yes", "bestätige", "accepte", "acepta"} or page.dialog.startswith(
+        "alert"
+    ):
+        return Chosen(action=ActionCall(name="acceptDialog"), thought="Accept the dialog.", confidence=0.85)
+    return UserAsked(question=f"The page asks: “{page.dialog}”. Shall it be accepted?", options=("accept", "dismiss"))

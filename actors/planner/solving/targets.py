@@ -1,0 +1,201 @@
+"""A phrase for something on a page, and the nodes that it may mean, each with how well it fits."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from actors.planner.solving.clauses import quotes_in
+from actors.planner.solving.instructions import without_article
+from actors.planner.solving.vocabulary import (
+    COLOURS,
+    CONTROLS,
+    KIND_WORDS,
+    LEAST,
+    MOST,
+    POSITIONS,
+    SAME_COLOURS,
+    SHAPES,
+    STOP_WORDS,
+    SYNONYMS,
+)
+from actors.planner.solving.words import bare, count_of, folded, likeness, ordinal_of, stem, tokens
+from protocol.acting.tree import MAX_NAME_CHARS, SemanticNode
+
+EXACT_QUOTED: Final = 0.97
+FOLDED_QUOTED: Final = 0.96
+EXACT: Final = 0.95
+SAME_WORDS: Final = 0.93
+ALL_WORDS: Final = 0.75
+SYNONYM: Final = 0.88
+KIND_ALONE: Final = 0.9
+FUZZY: Final = 0.6
+GOOD_ENOUGH: Final = 0.55
+NEARLY: Final = 0.05
+"""Two that fit within this are alike."""
+
+_FUZZY_FROM: Final = 0.84
+_NO_CONTROL: Final = 0.2
+_OTHER_KIND: Final = 0.12
+_DISABLED: Final = 0.25
+_BY_CONTEXT: Final = 0.06
+_SIZES: Final = frozenset({"large", "small", "big", "larger", "smaller", "bigger", "tiny"})
+_WITHIN: Final = re.compile(
+    r"^(?P<head>.+?)\s+(?:in|on|of|under|below|within|inside|for|by|from|next to|beside|at|with|belonging to|im|von|für"
+    r"|dans|pour|de|en|para)\s+(?P<within>(?:(?:the|this|that|all|der|dem|la|le|el)\s+)?.+)$",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TargetPhrase:
+    """What a phrase says of the thing that it means.
+
+    `words` are what tells it from others, `kinds` the roles it may have, `within` the row or section that it is in.
+    """
+
+    plain: str
+    quoted: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+    kinds: frozenset[str] = frozenset()
+    ordinal: int | None = None
+    position: frozenset[str] = frozenset()
+    colour: str = ""
+    shape: str = ""
+    size: str = ""
+    most: bool = False
+    least: bool = False
+    within: str = ""
+    every: bool = False
+    count: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeFit:
+    """A node that a phrase may mean, and how well it fits (0 to 1)."""
+
+    node: SemanticNode
+    score: float
+
+
+def phrase_of(text: str) -> TargetPhrase:
+    """Parse a phrase for something on a page."""
+    plain = without_article(text.strip().rstrip(".,"))
+    match = _WITHIN.match(plain) if not quotes_in(plain) or not plain.startswith(('"', "“", "'")) else None
+    head, within = (match["head"], match["within"]) if match else (plain, "")
+    if match is None and (
+        behind := re.match(r"^([\"“'].+?[\"”'](?:\s+\w+)?)\s+(?:in|on|of|under|for|by|from|next to)\s+(.+)$", plain)
+    ):
+        head, within = behind[1], behind[2]
+    return _parsed(plain, head, within)
+
+
+def _parsed(plain: str, head: str, within: str) -> TargetPhrase:
+    quoted = quotes_in(head)
+    bare_head = head
+    for quote in quoted:
+        bare_head = bare_head.replace(quote, " ")
+    found_words = [word.strip(".,:;") for word in tokens(bare_head.replace("#", " "))]
+    ordinals = [place for word in found_words if (place := ordinal_of(word)) is not None]
+    kinds = frozenset(role for word in found_words for role in KIND_WORDS.get(word, ()))
+    colour = next((SAME_COLOURS.get(word, word) for word in found_words if word in COLOURS), "")
+    shape = next((word.removesuffix("s") for word in found_words if word.removesuffix("s") in SHAPES), "")
+    telling = tuple(
+        word for word in found_words if word not in STOP_WORDS and word not in KIND_WORDS and ordinal_of(word) is None
+    )
+    return TargetPhrase(
+        plain=plain,
+        quoted=quoted,
+        words=telling,
+        kinds=kinds,
+        ordinal=ordinals[0] if ordinals else None,
+        position=frozenset(found_words) & POSITIONS,
+        colour=colour,
+        shape=shape,
+        size=next((word for word in found_words if word in _SIZES), ""),
+        most=any(word in MOST for word in found_words),
+        least=any(word in LEAST for word in found_words),
+        within=within,
+        every=any(word in {"all", "every", "each", "both", "alle", "tous", "todos"} for word in found_words),
+        count=next((count_of(word) for word in found_words[:1] if word.isdigit()), None),
+    )
+
+
+def fit(phrase: TargetPhrase, node: SemanticNode) -> float:
+    """Return how well a phrase fits a node, 0 where not at all."""
+    score = _fit_of_words(phrase, node)
+    if score <= 0:
+        return 0.0
+    if phrase.kinds and node.role not in phrase.kinds:
+        score -= _OTHER_KIND
+    if node.role not in CONTROLS and node.role not in phrase.kinds:
+        score -= _NO_CONTROL / 2 if node.role in {"img", "h"} else _NO_CONTROL
+    if "disabled" in node.states:
+        score -= _DISABLED
+    return max(score, 0.0)
+
+
+def _fit_of_words(phrase: TargetPhrase, node: SemanticNode) -> float:
+    labels = [node.name] if node.name else []
+    if node.role not in {"inp", "sel", "slider", "spin"} and node.value:
+        labels.append(node.value)
+    if phrase.quoted:
+        best = max((_fit_of_quote(quote, label) for quote in phrase.quoted for label in labels), default=0.0)
+        if not best and node.context and any(bare(quote) == bare(node.context) for quote in phrase.quoted):
+            best = FOLDED_QUOTED - _BY_CONTEXT
+        return best
+    best = max((_fit_of_plain(phrase, label) for label in labels), default=0.0)
+    if node.context and phrase.words:
+        best = max(best, _fit_of_plain(phrase, node.context) - _BY_CONTEXT)
+    if not best and phrase.kinds and not phrase.words and node.role in phrase.kinds:
+        return KIND_ALONE
+    return best
+
+
+def _fit_of_quote(quote: str, label: str) -> float:
+    if label.strip() == quote.strip():
+        return EXACT_QUOTED
+    if folded(label) == folded(quote) or bare(label) == bare(quote) != "":
+        return FOLDED_QUOTED
+    if len(label) >= MAX_NAME_CHARS - 2 and folded(quote).startswith(folded(label).rstrip("…. ")):
+        return SAME_WORDS
+    wanted, present = tokens(quote), tokens(label)
+    if wanted and _is_part(wanted, present):
+        return ALL_WORDS + 0.1 * len(wanted) / len(present)
+    return FUZZY if likeness(quote, label) > _FUZZY_FROM + 0.06 else 0.0
+
+
+def _is_part(wanted: tuple[str, ...], present: tuple[str, ...]) -> bool:
+    width = len(wanted)
+    return any(present[start : start + width] == wanted for start in range(len(present) - width + 1))
+
+
+def _fit_of_plain(phrase: TargetPhrase, label: str) -> float:
+    plain = phrase.plain
+    if folded(label) == folded(plain) or (bare(label) == bare(plain) != ""):
+        return EXACT
+    if not phrase.words:
+        return 0.0
+    if bare(label) == bare(" ".join(phrase.words)):
+        return EXACT
+    wanted = [stem(word) for word in phrase.words]
+    present = [stem(word) for word in tokens(label) if word not in STOP_WORDS]
+    if present and sorted(wanted) == sorted(present):
+        return SAME_WORDS
+    if same_thing(" ".join(phrase.words), label):
+        return SYNONYM
+    if not present:
+        return 0.0
+    shared = len(set(wanted) & set(present))
+    if shared == len(set(wanted)):
+        return ALL_WORDS + 0.15 * shared / len(present)
+    if shared and shared == len(set(present)):
+        return ALL_WORDS - 0.1 + 0.2 * shared / len(set(wanted))
+    return FUZZY if likeness(" ".join(phrase.words), label) >= _FUZZY_FROM else 0.0
+
+
+def same_thing(one: str, other: str) -> bool:
+    """Whether controls call the same thing by both."""
+    first, second = bare(one) or folded(one), bare(other) or folded(other)
+    return first == second or any(first in group and second in group for group in SYNONYMS)
