@@ -13,6 +13,7 @@ from protocol.acting.act import TASK_VALUES, Reached, ReachOnPage, ResumeTask
 from protocol.acting.chats import ChangeChat, ChatInfo, ChatIsOpen, OpenChat
 from protocol.acting.interact import Interact, InteractData
 from protocol.acting.tasks import AskTask, TaskState
+from protocol.browsers.operations import TYPING
 from protocol.subject_kinds import Journal, Subject
 
 
@@ -30,7 +31,7 @@ class Planner(Actor):
         subjects.VERIFY_STEP,
     )
     journals: ClassVar[tuple[Journal[Any], ...]] = (subjects.TASKS,)
-    purposes: ClassVar[tuple[str, ...]] = (TASK_VALUES,)
+    purposes: ClassVar[tuple[str, ...]] = (TASK_VALUES, TYPING)
 
     @handles(subjects.INTERACT, at_once=32)
     async def interact(self, request: Interact) -> InteractData:

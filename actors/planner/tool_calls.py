@@ -43,12 +43,6 @@ def tool_call_of(action: ActionCall, page: PageTree) -> ToolCall:
     return ToolCall(name=TOOLS[tool].name_on(SURFACE), arguments=arguments)
 
 
-def needs_element(action: ActionCall, page: PageTree) -> bool:
-    """Return whether an action names an element that the page does not have."""
-    named = (action.arguments.get("element"), action.arguments.get("to"))
-    return any(isinstance(one, str) and one not in page.elements for one in named)
-
-
 _Made = tuple[str, Arguments]
 _Builder = Callable[[Arguments, PageTree], _Made]
 

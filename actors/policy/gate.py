@@ -29,6 +29,8 @@ CATCH_UP_S: Final = 2.0
 MAX_KEPT_BYTES: Final = 256 * 1024
 """What is written down of what has to be done, where it is done at once."""
 
+SEALED_ARGUMENT: Final = "sealed"
+
 REMEMBERED: Final = frozenset({Reason.ASSIST_REQUIRES_APPROVAL, Reason.SHARE_REQUIRES_APPROVAL})
 """What one answer may be given about for more than one call; all else is asked about each time."""
 
@@ -131,8 +133,9 @@ def understood(request: ToolRequest) -> GateCall | Decision:
 
 
 def digest_of(call: GateCall) -> str:
-    """Return what tells one call from another that has its id."""
-    words = (call.request.caller, call.tool.name, call.arguments, call.session, call.tab)
+    """Return what tells one call from another that has its id; what is sealed looks otherwise each time."""
+    arguments = {name: value for name, value in call.arguments.items() if name != SEALED_ARGUMENT}
+    words = (call.request.caller, call.tool.name, arguments, call.session, call.tab)
     return hashlib.sha256(msgspec.json.encode(words, order="sorted")).hexdigest()
 
 

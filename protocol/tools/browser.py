@@ -91,10 +91,13 @@ class GoTo(ToolArguments, frozen=True, kw_only=True):
 _FILLED_IN: Final = frozenset({"stored", "sealed", "fresh"})
 """What no client gives: the gateway does, or another actor."""
 
+_SEALED: Final = frozenset({do.TypeText})
+"""What the actions of a task put in that its user has given for it alone: it travels sealed."""
 
-def _given(kind: type[Struct]) -> ArgumentForm[Any]:
+
+def _given(kind: type[Struct], filled_in: frozenset[str] = _FILLED_IN) -> ArgumentForm[Any]:
     """Return what clients give of an operation: without its tag, and without what is filled in for them."""
-    given = [field for field in structs.fields(kind) if field.name not in _FILLED_IN]
+    given = [field for field in structs.fields(kind) if field.name not in filled_in]
     fields = [
         (field.name, field.type) if field.default is NODEFAULT else (field.name, field.type, field.default)
         for field in given
@@ -124,6 +127,8 @@ def _own(
     name = str(kind.__struct_config__.tag)
     aliases = {Surface.ROUTING: f"browser_{name}"} | {Surface(surface): alias for surface, alias in names.items()}
     forms = dict.fromkeys(Surface, _given(kind)) | ({Surface.LLMCP: form} if form is not None else {})
+    if kind in _SEALED:
+        forms[Surface.INTERACT] = _given(kind, _FILLED_IN - {"sealed"})
     return Tool(
         name=name,
         arguments=kind,
