@@ -159,7 +159,7 @@ class StepEvidence:
             return ChangeScope.TARGET
         if change.fields <= {"occluded"}:
             return ChangeScope.ELSEWHERE if self.place is None else self._scope_of(change.after)
-        if change.fields == {"name"} and _ticks(change.before.name, change.after.name):
+        if change.fields == frozenset({"name"}) and _ticks(change.before.name, change.after.name):
             return ChangeScope.NAMED if self._named(change.after) else ChangeScope.AMBIENT
         return max(self._scope_of(change.before), self._scope_of(change.after))
 

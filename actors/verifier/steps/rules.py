@@ -34,7 +34,7 @@ class Weighing:
     """How probable it is that a step did what was wanted, while one thing after the other is weighed."""
 
     probability: float
-    evidence: list[str] = field(default_factory=list)
+    evidence: list[str] = field(default_factory=list[str])
 
     def at_most(self, limit: float, why: str) -> None:
         """Be no surer than a limit."""

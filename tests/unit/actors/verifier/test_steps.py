@@ -42,7 +42,7 @@ PAGE = (NAME, CITY, TERMS, COLOUR, SAVE, CLOCK, ADVERT)
 
 
 def state(*nodes: SemanticNode, **fields: Any) -> BeforeState:
-    return BeforeState(**{"url": URL, "title": "Cart", "nodes": nodes, **fields})
+    return structs.replace(BeforeState(url=URL, title="Cart", nodes=nodes), **fields)
 
 
 def changed(*others: SemanticNode) -> tuple[SemanticNode, ...]:
@@ -52,9 +52,8 @@ def changed(*others: SemanticNode) -> tuple[SemanticNode, ...]:
 
 
 def judged(action: ActionCall, after: BeforeState, **fields: Any) -> StepVerdict:
-    return judge_step(
-        StepClaim(**{"goal": "", "step": "", "action": action, "before": state(*PAGE), "after": after, **fields})
-    )
+    claim = StepClaim(goal="", step="", action=action, before=state(*PAGE), after=after)
+    return judge_step(structs.replace(claim, **fields))
 
 
 def call(name: str, element: SemanticNode | None = None, **arguments: Any) -> ActionCall:
