@@ -7,7 +7,9 @@ from typing import Any, ClassVar
 
 from actors.actor import Actor, handles
 from actors.verifier import model, rules
-from actors.verifier.steps.rules import judge_step
+from actors.verifier.steps.attribution import StepEvidence
+from actors.verifier.steps.modelled import judged_by_models, needs_model
+from actors.verifier.steps.rules import verdict_of
 from protocol import subjects
 from protocol.acting.tasks import StepClaim, StepVerdict
 from protocol.pages import PageClaim, Verdict
@@ -34,4 +36,6 @@ class Verifier(Actor):
     @handles(subjects.VERIFY_STEP, at_once=64)
     async def verify_step(self, claim: StepClaim) -> StepVerdict:
         """Judge one action on a page."""
-        return judge_step(claim)
+        evidence = StepEvidence.of(claim)
+        verdict = verdict_of(evidence)
+        return await judged_by_models(self.bus, evidence, verdict) if needs_model(evidence, verdict) else verdict
