@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from actors.actor import Actor, handles
+from actors.planner.acting import ActingRun
 from actors.planner.interacting.chats import ChatLog
+from actors.planner.resuming import resume_task
 from actors.planner.task_log import TaskLog
 from protocol import subjects
 from protocol.acting.act import TASK_VALUES, Reached, ReachOnPage, ResumeTask
@@ -49,7 +51,7 @@ class Planner(Actor):
         Raises:
             FaultError: the session or the gate is not to be had, or somebody else goes on with the task.
         """
-        raise NotImplementedError
+        return await ActingRun(bus=self.bus, request=request).run()
 
     @handles(subjects.TASK_GET, at_once=32)
     async def task(self, request: AskTask) -> TaskState:
@@ -67,7 +69,8 @@ class Planner(Actor):
         Raises:
             FaultError: VALIDATION_UNKNOWN_TASK; it does not wait.
         """
-        raise NotImplementedError
+        log = await TaskLog.opened(self.bus, request.task, request.caller)
+        return await resume_task(log, self.bus.seal, request.words)
 
     @handles(subjects.CHAT_OPEN, at_once=32)
     async def open_chat(self, request: OpenChat) -> ChatIsOpen:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -12,9 +11,9 @@ from msgspec import structs
 
 from actors.planner.page_evidence import field_facts, page_document, stands_in
 from actors.planner.tool_calls import tool_call_of
-from actors.planner.values import named_in
 from bus import Requester
 from protocol.acting.actions import ActionCall
+from protocol.acting.strings import action_string
 from protocol.acting.tasks import TaskState
 from protocol.acting.tree import PageTree
 from protocol.policy import CALL_PREFIX, Decision, Reason, ToolContext, ToolRequest, Verb
@@ -38,7 +37,7 @@ def is_proposed(state: TaskState, action: ActionCall, by: str) -> bool:
     long as they stay on that page; a page never says where to go.
     """
     if by == "model":
-        return True
+        return action_string(action) not in state.allowed
     words = " ".join((state.goal, *state.user_words))
     return action.name in _LEAVING and not stands_in(action, words)
 
@@ -61,7 +60,6 @@ class ClientGate:
     """The gate for the actions of one client."""
 
     bus: Requester
-    values: Mapping[str, str]
     scopes: tuple[str, ...]
     local: bool
 
@@ -76,9 +74,6 @@ class ClientGate:
         except ValueError as error:
             return Decision(decision=Verb.DENY, reason_code=Reason.INVALID_ARGUMENTS, why=f"{error}.")
         proposed = is_proposed(state, action, by)
-        if by == "model" and named_in(action, self.values):
-            why = "A model has chosen where a value of yours goes: say in the task into which field it is to be put."
-            return Decision(decision=Verb.ASK, reason_code=Reason.SENSITIVE_FIELD_BLOCKED, why=why)
         context = ToolContext(
             user_words=user_words_of(state),
             documents=(page_document(page),) if proposed else (),

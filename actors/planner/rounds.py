@@ -6,12 +6,13 @@ page itself (interacting/). Nothing is performed here but what concerns the task
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from msgspec import structs
 
+from actors import redact
 from actors.planner import machine
 from actors.planner.choosing import PageModels, StepChooser, StepRules
 from actors.planner.correcting import is_remedy, last_step_action, remedy
@@ -22,7 +23,7 @@ from actors.planner.page_evidence import before_state, step_claim
 from actors.planner.replanning import followed_by, new_plan
 from actors.planner.solution import Chosen, Solution, StepOver, Unsolved, UserAsked
 from actors.planner.task_log import TaskLog
-from actors.planner.values import masked
+from actors.planner.values import masked, named_in
 from bus import Requester
 from bus.clock import now_ms
 from protocol.acting.actions import ACTIONS, ToolKind
@@ -47,14 +48,19 @@ from protocol.acting.tasks import (
 )
 from protocol.acting.tree import PageTree
 from protocol.faults import Code, FaultError, fault
-from protocol.policy import Decision, Verb
+from protocol.pages import Captured
+from protocol.policy import Decision, Reason, Verb
 from protocol.subjects import VERIFY_STEP
 
 MOST_TURNS: Final = 24
 """What is done within one round that takes no action: steps that are over already, what is remembered."""
 
+BY_MODEL: Final = "A model has chosen where a secret of yours goes."
 LOST: Final = "The steps of the plan lead nowhere."
-WAITED = StepVerdict(succeeded=True, confidence=1.0, tier=VerificationTier.RULES, evidence=("It only prepared.",))
+WAITED: Final = StepVerdict(
+    succeeded=True, confidence=1.0, tier=VerificationTier.RULES, evidence=("It only prepared another attempt.",)
+)
+DENIED: Final = StepVerdict(succeeded=False, confidence=1.0, tier=VerificationTier.GATE, evidence=())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +82,8 @@ class Round:
 
     `values` are those that the user has given, by name. Where a client performs the actions the `gate` is asked
     here; otherwise the performer asks it. `request` is a digest of what was asked in this round: it is kept with the
-    answer (`state.request`). `models` is None where none may be asked.
+    answer (`state.request`). `models` is None where none may be asked. `picture` takes the picture of where it
+    ends.
     """
 
     bus: Requester
@@ -86,6 +93,7 @@ class Round:
     gate: ActionGate
     values: Mapping[str, str]
     request: str = ""
+    picture: Callable[[], Awaitable[Captured | None]] | None = None
     _chooser: StepChooser = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -111,7 +119,7 @@ class Round:
             if outcome is not None:
                 return outcome
             outcome = await self._turn(page)
-        return outcome or await self._give_up(LOST)
+        return outcome or await self.give_up(LOST)
 
     # -- what was done -------------------------------------------------------------------------------------------------
 
@@ -122,19 +130,23 @@ class Round:
         move = NextMove(kind=MoveKind.GO_ON) if taken.remedy else react(state, taken, verdict)
         line = ActionJudged(task=self.log.task, at=now_ms(), number=taken.number, verdict=verdict)
         await self.log.write(structs.replace(line, correction=move.correction))
+        if taken.status == "denied":
+            return await self.pause(_denial(taken.string, taken.message))
         match move.kind:
             case MoveKind.GO_ON | MoveKind.CORRECT:
                 return None
             case MoveKind.ASK_USER:
-                return await self._pause(question_about(move.blocker), blocker=move.blocker)
+                return await self.pause(question_about(move.blocker), blocker=move.blocker)
             case MoveKind.GIVE_UP:
-                return await self._give_up(move.why)
+                return await self.give_up(move.why)
 
     async def _verdict(
         self, state: TaskState, taken: TakenAction, page: PageTree, client: ClientEvidence
     ) -> StepVerdict:
         if taken.remedy:
             return WAITED
+        if taken.status == "denied":
+            return structs.replace(DENIED, evidence=(taken.message,))
         claim = step_claim(state, taken, page, client, local_only=self.models is None)
         verdict = await self.bus.call(VERIFY_STEP, claim)
         sure = verdict.succeeded and verdict.confidence >= SUCCESS_CONFIDENCE
@@ -150,7 +162,7 @@ class Round:
         if machine.is_through(state.plan):
             return await self._finish()
         if not steps_left(state):
-            return await (self._finish() if looks_done(state) else self._give_up(machine.TOO_MANY_STEPS))
+            return await (self._finish() if looks_done(state) else self.give_up(machine.TOO_MANY_STEPS))
         if _wants_plan(state) and await self._replan(state, page):
             return None
         step = state.plan.steps[state.plan.current]
@@ -164,7 +176,7 @@ class Round:
         if isinstance(steps, UserAsked):
             return await self._ask(steps)
         if isinstance(steps, Unsolved):
-            return await self._pause(question_about(None, goal=state.goal), missing=("goal",))
+            return await self.pause(question_about(None, goal=state.goal), missing=("goal",))
         plan = new_plan(steps, now_ms())
         await self.log.write(TaskPlanned(task=self.log.task, at=plan.created_at, plan=plan))
         return None
@@ -195,7 +207,7 @@ class Round:
                 if looks_done(state):
                     return await self._finish()
                 step = state.plan.steps[state.plan.current].description if state.plan else state.goal
-                return await self._pause(question_about(None, step=step), missing=("step",))
+                return await self.pause(question_about(None, step=step), missing=("step",))
 
     async def _end_step(self, over: StepOver) -> None:
         plan = self.log.state.plan
@@ -208,10 +220,9 @@ class Round:
         state, action = self.log.state, chosen.action
         if ACTIONS[action.name].kind is ToolKind.SERVER:
             return await self._do_here(chosen, page)
-        if state.surface == "interact":
-            decision = await self.gate.decide(state, action, page, chosen.by)
-            if decision.decision is not Verb.ALLOW and not _was_allowed(state, chosen, decision):
-                return await self._refuse(chosen, decision)
+        decision = await self._decision(state, chosen, page)
+        if decision is not None and decision.decision is not Verb.ALLOW and not _was_allowed(state, chosen, decision):
+            return await self._refuse(chosen, decision)
         taken = TakenAction(
             number=len(state.actions),
             step=state.plan.current if state.plan else 0,
@@ -229,6 +240,13 @@ class Round:
         state = await self.log.write(structs.replace(line, request=self.request))
         return RoundOutcome(state=state, due=taken)
 
+    async def _decision(self, state: TaskState, chosen: Chosen, page: PageTree) -> Decision | None:
+        """Return what is decided about an action before it is written down; None: its performer asks the gate."""
+        names = named_in(chosen.action, self.values) if chosen.by == "model" else ()
+        if any(map(redact.is_secret, names)):
+            return Decision(decision=Verb.ASK, reason_code=Reason.SENSITIVE_FIELD_BLOCKED, why=BY_MODEL)
+        return await self.gate.decide(state, chosen.action, page, chosen.by) if state.surface == "interact" else None
+
     async def _do_here(self, chosen: Chosen, page: PageTree) -> RoundOutcome | None:
         """Do what nobody needs the page for."""
         state, given = self.log.state, {name: str(value) for name, value in chosen.action.arguments.items()}
@@ -240,12 +258,12 @@ class Round:
             case "ask_user":
                 return await self._ask(UserAsked(question=given.get("question", "") or chosen.thought))
             case "fail":
-                return await self._give_up(given.get("reason", "") or chosen.thought)
+                return await self.give_up(given.get("reason", "") or chosen.thought)
             case "finish" | "verifySuccess" if supports(state, page, given.get("text", "")):
                 return await self._finish(given.get("text", ""))
             case _:
                 step = state.plan.steps[state.plan.current].description if state.plan else state.goal
-                return await self._pause(question_about(None, step=step), missing=("step",))
+                return await self.pause(question_about(None, step=step), missing=("step",))
 
     # -- how it ends ---------------------------------------------------------------------------------------------------
 
@@ -254,13 +272,13 @@ class Round:
         string = action_string(chosen.action)
         if decision.decision is Verb.ASK:
             question = f"May this be done for you: {string}? {decision.why}"
-            return await self._pause(question, options=("yes", "no"), permission=string)
-        return await self._pause(f"The policy does not allow {string}. {decision.why} What is to be done instead?")
+            return await self.pause(question, options=("yes", "no"), permission=string)
+        return await self.pause(_denial(string, decision.why))
 
     async def _ask(self, ask: UserAsked) -> RoundOutcome:
-        return await self._pause(ask.question, missing=ask.missing, options=ask.options)
+        return await self.pause(ask.question, missing=ask.missing, options=ask.options)
 
-    async def _pause(
+    async def pause(
         self,
         question: str,
         *,
@@ -269,6 +287,7 @@ class Round:
         blocker: Blocker | None = None,
         permission: str = "",
     ) -> RoundOutcome:
+        """Let the task wait for its user."""
         line = TaskPaused(
             task=self.log.task,
             at=now_ms(),
@@ -281,17 +300,23 @@ class Round:
         )
         return RoundOutcome(state=await self.log.write(line))
 
+    async def give_up(self, why: str) -> RoundOutcome:
+        """End the task as failed."""
+        return await self._end(TaskEnded(task=self.log.task, at=now_ms(), status="failed", text=why))
+
     async def _finish(self, text: str = "") -> RoundOutcome:
         state = self.log.state
-        line = TaskEnded(task=self.log.task, at=now_ms(), status="completed", request=self.request)
-        words = text or conclusion(state)
-        return RoundOutcome(
-            state=await self.log.write(structs.replace(line, text=words, confidence=confidence_of(state)))
-        )
+        line = TaskEnded(task=self.log.task, at=now_ms(), status="completed", text=text or conclusion(state))
+        return await self._end(structs.replace(line, confidence=confidence_of(state)))
 
-    async def _give_up(self, why: str) -> RoundOutcome:
-        line = TaskEnded(task=self.log.task, at=now_ms(), status="failed", text=why, request=self.request)
+    async def _end(self, line: TaskEnded) -> RoundOutcome:
+        screenshot = await self.picture() if self.picture is not None else None
+        line = structs.replace(line, screenshot=screenshot, request=self.request)
         return RoundOutcome(state=await self.log.write(line))
+
+
+def _denial(string: str, why: str) -> str:
+    return f"The policy does not allow {string}. {why} What is to be done instead?"
 
 
 def _wants_plan(state: TaskState) -> bool:

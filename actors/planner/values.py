@@ -24,10 +24,11 @@ _TELLING_WORDS: Final = (
     r"|code secret|contrase[nñ]a|clave|wachtwoord|senha"
 )
 _QUOTED: Final = re.compile(
-    rf"\b({_TELLING_WORDS})\b([^\"'“„«`\n]{{0,24}}?)([\"'“„«`])([^\"'”“»`\n]{{1,256}})([\"'”“»`])", re.IGNORECASE
+    rf"(?<!\{{)\b({_TELLING_WORDS})\b([^\"'“„«`\n]{{0,24}}?)([\"'“„«`])([^\"'”“»`\n]{{1,256}})([\"'”“»`])",
+    re.IGNORECASE,
 )
 _BARE: Final = re.compile(
-    rf"\b({_TELLING_WORDS})(\s*[:=]\s*|\s+(?:(?:is|ist|est|es|as|of)\s+)?)([^\s\"'“”„«»`,;{{}}]{{3,256}})",
+    rf"(?<!\{{)\b({_TELLING_WORDS})(\s*[:=]\s*|\s+(?:(?:is|ist|est|es|as|of)\s+)?)([^\s\"'“”„«»`,;{{}}]{{3,256}})",
     re.IGNORECASE,
 )
 _CARD: Final = re.compile(r"\b(?:\d[ -]?){12,18}\d\b")

@@ -22,7 +22,7 @@ SUCCESS_CONFIDENCE: Final = 0.7
 """How sure a verdict must be for a step to count as done, and a task as done."""
 
 MAX_GOAL_CHARS: Final = 10_000
-MAX_KEPT_NODES: Final = 300
+MAX_KEPT_NODES: Final = 600
 """What is kept of a page before an action."""
 
 TaskId = Annotated[str, Meta(pattern=r"^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$(?!\n)")]

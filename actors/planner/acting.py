@@ -1,0 +1,214 @@
+"""Reaches a goal in a browser session of ours: rounds, one after the other, each action performed through the gate.
+
+Whatever dies, the lines of the task say how far it is: what was chosen is performed under the same id again, which is
+done once, and what was performed is judged by the page as it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from actors.planner import solving
+from actors.planner.deciding import ClientGate, call_id_of, is_proposed, user_words_of
+from actors.planner.modelled.advisor import PageAdvisor
+from actors.planner.page_evidence import page_document, performed_evidence
+from actors.planner.performer import Performed, Performer
+from actors.planner.resuming import resume_task
+from actors.planner.rounds import Round
+from actors.planner.task_log import TaskLog
+from actors.planner.values import moved, opened_values, sealed_values
+from bus import Bus, remaining_ms
+from bus.clock import now_ms
+from protocol.acting.act import Reached, ReachOnPage
+from protocol.acting.actions import ActionCall
+from protocol.acting.tasks import (
+    ActingStatus,
+    ActionPerformed,
+    ClientEvidence,
+    TakenAction,
+    TaskBegun,
+    TaskState,
+)
+from protocol.acting.tree import PageTree
+from protocol.pages import Captured
+from protocol.replicas import Progress
+from protocol.subjects import PROGRESS
+
+RESERVE_MS: Final = 20_000
+"""What is left of the time when no further action is begun: the task goes on when it is asked for again."""
+
+OPENING: Final = -1
+ENDING: Final = -2
+"""The numbers that opening the page and its last picture have among the actions of a task, for the gate."""
+
+MAX_ROUNDS: Final = 300
+WAITS: Final = "This waits for your approval"
+
+
+@dataclass(kw_only=True)
+class ActingRun:
+    """One goal of one caller."""
+
+    bus: Bus
+    request: ReachOnPage
+    values: dict[str, str] = field(default_factory=dict[str, str], repr=False)
+    log: TaskLog = field(init=False, repr=False)
+    performer: Performer = field(init=False, repr=False)
+
+    async def run(self) -> Reached:
+        """Take actions until the goal is reached, given up, waits for its user, or the time is nearly over.
+
+        Raises:
+            FaultError: the session, the gate or the verifier is not to be had; somebody else goes on with the task.
+        """
+        request = self.request
+        self.log = await TaskLog.opened(self.bus, request.task, request.caller)
+        state = await self._begin()
+        if state.status is ActingStatus.NEEDS_USER_INPUT and self._is_answered(state):
+            state = await resume_task(self.log, self.bus.seal, request.words)
+            self.values = opened_values(self.bus.seal, request.task, state.given)
+        if state.status.final or state.status is ActingStatus.NEEDS_USER_INPUT:
+            return self._reached()
+        self.performer = Performer(
+            bus=self.bus,
+            seal=self.bus.seal,
+            caller=request.caller,
+            scopes=request.scopes,
+            local=request.local,
+            session=request.session,
+            task=request.task,
+            user_words=user_words_of(state),
+            values=self.values,
+        )
+        if await self._open(state):
+            await self._take_rounds()
+        return self._reached()
+
+    async def _begin(self) -> TaskState:
+        """Begin the task, or go on with it: with the values that it has, and those that come with the request."""
+        request = self.request
+        given = opened_values(self.bus.seal, request.task, request.values)
+        known = self.log.known
+        if known is not None:
+            given = {**opened_values(self.bus.seal, request.task, known.given), **given}
+        goal, self.values = moved(request.goal, given)
+        line = TaskBegun(
+            task=request.task,
+            at=now_ms(),
+            caller=request.caller,
+            goal=goal,
+            surface="act",
+            session=request.session,
+            url=request.url or "",
+            max_steps=request.max_steps,
+            given=sealed_values(self.bus.seal, request.task, self.values),
+        )
+        return await self.log.begin(line)
+
+    def _is_answered(self, state: TaskState) -> bool:
+        """Return whether what a task waits for may be there: its user says something, or an approval is looked for."""
+        waits_for_approval = state.unjudged is not None and state.unjudged.status == "pending"
+        return bool(self.request.words) or self.request.resume or waits_for_approval
+
+    async def _open(self, state: TaskState) -> bool:
+        """Open the page that is asked for, once, through the gate; False where that failed."""
+        if not self.request.url or state.actions:
+            return True
+        navigate = ActionCall(name="navigate", arguments={"url": self.request.url})
+        await self._tell("Opening the page")
+        performed = await self.performer.perform(
+            navigate, PageTree(url=""), call_id=call_id_of(self.request.task, OPENING), proposed=False, documents=()
+        )
+        if performed.status == "ok":
+            return True
+        if performed.status == "pending":
+            await self._round().pause(_message(performed))
+        else:
+            await self._round().give_up(f"The page could not be opened: {performed.message}")
+        return False
+
+    async def _take_rounds(self) -> None:
+        """Take rounds; a task that has died between its lines is picked up where it stands."""
+        page, taken = await self._page(), self.log.state.unjudged
+        for _ in range(MAX_ROUNDS):
+            evidence = ClientEvidence()
+            if taken is not None:
+                if taken.status in {"", "pending"}:
+                    taken = await self._perform(taken, page)
+                    if taken.status == "pending":
+                        await self._round().pause(taken.message)
+                        return
+                    page = await self._page()
+                evidence = performed_evidence(taken)
+            outcome = await self._round().take(page, evidence)
+            taken = outcome.due
+            if taken is None or _short_of_time():
+                return
+
+    async def _perform(self, taken: TakenAction, page: PageTree) -> TakenAction:
+        """Have an action performed, and write down what came of it."""
+        state = self.log.state
+        await self._tell(f"Step {taken.number + 1}: {taken.action.name}")
+        proposed = is_proposed(state, taken.action, taken.by)
+        performed = await self.performer.perform(
+            taken.action,
+            page,
+            call_id=call_id_of(self.request.task, taken.number),
+            proposed=proposed,
+            documents=(page_document(page),) if proposed else (),
+        )
+        state = await self.log.write(_line(self.request.task, taken.number, performed))
+        return state.actions[-1]
+
+    async def _page(self) -> PageTree:
+        """Read the page as it is, the nodes first that the step at work is about."""
+        state = self.log.state
+        query = state.goal if state.plan is None else state.plan.steps[state.plan.current].description
+        return await self.performer.tree(
+            query=query, max_tokens=None, everywhere=True, colours=solving.wants_colours(state.goal)
+        )
+
+    def _round(self) -> Round:
+        return Round(
+            bus=self.bus,
+            log=self.log,
+            rules=solving,
+            models=None if self.request.local_only else PageAdvisor(self.bus),
+            gate=ClientGate(bus=self.bus, scopes=self.request.scopes, local=self.request.local),
+            values=self.values,
+            picture=self._picture if self.request.screenshot else None,
+        )
+
+    async def _picture(self) -> Captured | None:
+        return await self.performer.screenshot(call_id=call_id_of(self.request.task, ENDING))
+
+    async def _tell(self, message: str) -> None:
+        watch = self.request.watch
+        if watch is not None:
+            progress = Progress(token=watch.token, done=len(self.log.state.actions), message=message)
+            await self.bus.tell(PROGRESS.at(replica=watch.replica), progress)
+
+    def _reached(self) -> Reached:
+        return Reached(state=self.log.state, session=self.request.session)
+
+
+def _line(task: str, number: int, performed: Performed) -> ActionPerformed:
+    return ActionPerformed(
+        task=task,
+        at=now_ms(),
+        number=number,
+        status=performed.status,
+        error=performed.code,
+        message=_message(performed),
+        text=performed.text,
+    )
+
+
+def _message(performed: Performed) -> str:
+    return f"{WAITS} {performed.approval}: {performed.message}" if performed.approval else performed.message
+
+
+def _short_of_time() -> bool:
+    left = remaining_ms()
+    return left is not None and left < RESERVE_MS
