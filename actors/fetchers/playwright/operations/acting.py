@@ -129,7 +129,7 @@ async def settle(op: TabContext, last_tab: int, outcome: str = "", before: view.
 
     Tabs with a higher number than `last_tab` are new. `outcome` is what there is to say first.
     """
-    changed = [outcome] if outcome else []
+    changed = [one for one in (view.healing(op.tab), outcome) if one]
     with op.open_tab.dialogs.interrupting():
         await anyio.sleep(_BREATH_S)
         if not op.tab.page.is_closed():

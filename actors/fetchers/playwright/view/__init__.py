@@ -5,7 +5,7 @@ from __future__ import annotations
 from actors.fetchers.playwright.view.changes import PageOutline, difference, outline
 from actors.fetchers.playwright.view.content import read
 from actors.fetchers.playwright.view.facts import another, describe_field, dialog_facts, put_words, unchanged
-from actors.fetchers.playwright.view.finding import conceal, find, locate
+from actors.fetchers.playwright.view.finding import conceal, find, healing, locate
 from actors.fetchers.playwright.view.observation import observe, selection_links
 from actors.fetchers.playwright.view.page_info import describe
 from actors.fetchers.playwright.view.tree import read_tree
@@ -19,6 +19,7 @@ __all__ = [
     "dialog_facts",
     "difference",
     "find",
+    "healing",
     "locate",
     "observe",
     "outline",

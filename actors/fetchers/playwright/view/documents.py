@@ -25,6 +25,7 @@ from actors.fetchers.playwright.devtools import (
     script,
 )
 from actors.fetchers.playwright.tab import Tab
+from actors.fetchers.playwright.view.elements import HealedElement
 from protocol.faults import Code, FaultError, fault
 
 ID_SEPARATOR = "."
@@ -32,7 +33,7 @@ ID_SEPARATOR = "."
 
 PARTS = (
     "begin",
-    *("words", "tree", "kinds", "values", "places", "names", "ids", "numbers", "messages", "watching"),
+    *("words", "tree", "kinds", "values", "places", "names", "ids", "numbers", "messages", "watching", "heal"),
     *("markers", "shown", "snapshot", "content", "facts", "observe"),
     *("texts", "shapes", "context", "ranking", "semantic", "projections", "answer"),
 )
@@ -205,6 +206,9 @@ class TabMemory:
     _worlds: WeakKeyDictionary[Frame, IsolatedWorld] = field(default_factory=WeakKeyDictionary[Frame, IsolatedWorld])
     _clickable: tuple[str, frozenset[int]] = ("", frozenset())
     _numbered: dict[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
+    healed: tuple[str, HealedElement] | None = None
+    """The id of an element that was gone, and what was taken for it last, until somebody has reported it."""
+
     _count: int = 0
     _next: int = 1
 

@@ -76,6 +76,14 @@ class PageSnapshot(Struct, frozen=True, kw_only=True):
     fresh: tuple[tuple[str, dict[str, str]], ...]
 
 
+class HealedElement(Struct, frozen=True, kw_only=True):
+    """The element that stands in the place of one that is gone, and how sure that is, from 0 to 1."""
+
+    id: str
+    label: str
+    score: float
+
+
 class ElementLocation(Struct, frozen=True, kw_only=True):
     """The way to an element; None where it is gone, and `elements` are those that exist."""
 
@@ -83,6 +91,7 @@ class ElementLocation(Struct, frozen=True, kw_only=True):
     way: Way | None
     elements: tuple[PageElement, ...]
     fresh: tuple[tuple[str, dict[str, str]], ...]
+    healed: HealedElement | None = None
 
 
 class TextBlock(Struct, frozen=True, kw_only=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 from playwright.async_api import ElementHandle
 from rapidfuzz import fuzz, process, utils
 
@@ -109,11 +110,24 @@ async def locate(tab: Tab, element_id: str) -> ElementHandle:
         location = await locate_in(document, name)
         if location.way is None:
             raise _missing(element_id, location.elements, document.prefix)
+        if location.healed is not None:
+            document.memory.healed = (element_id, replace(location.healed, id=f"{document.prefix}{location.healed.id}"))
         handle = await document.element(location.way)
         if handle is not None and await way_to(document, name) == location.way:
             return handle
     message = "The page moves too much to take hold of it: call wait_for_stable, and try again."
     raise FaultError(fault(Code.ELEMENT_NOT_FOUND, message, field="element_id"))
+
+
+def healing(tab: Tab) -> str:
+    """Say which element was taken for one that is gone, once; "" where none was."""
+    memory = memory_of(tab)
+    healed, memory.healed = memory.healed, None
+    if healed is None:
+        return ""
+    gone, element = healed[0][:_MAX_QUOTED_CHARS], healed[1]
+    label = element.label[:_MAX_QUOTED_CHARS]
+    return f"{gone} is gone; {element.id} (“{label}”) was taken for it, with a certainty of {element.score:.2f}."
 
 
 async def conceal(tab: Tab, element_id: str) -> None:

@@ -190,9 +190,19 @@ weft.part((view) => {
     return node ?? null;
   }
 
+  // The element of an id or a number that stands on the page, or what was found to have taken its place.
+  function held(id) {
+    const entry = view.known.byId.get(id) ?? view.numbered(id);
+    for (const one of [entry, entry?.healed]) {
+      const element = one?.ref?.deref();
+      if (element?.isConnected) return element;
+    }
+    return null;
+  }
+
   function standing(id) {
-    const element = (view.known.byId.get(id) ?? view.numbered(id))?.ref?.deref();
-    if (!element?.isConnected) return null;
+    const element = held(id);
+    if (!element) return null;
     const ticks = element instanceof HTMLInputElement && (element.type === 'checkbox' || element.type === 'radio');
     if (!ticks) return element;
     const find = { element, kind: element.type, off: !view.isShown(element) };
@@ -209,12 +219,14 @@ weft.part((view) => {
     return { nodes: document.getElementsByTagName('*').length, page: view.known.page };
   }
 
-  // The way to an element by its id, as it is now; nothing where it is gone.
+  // The way to an element by its id, as it is now, or to what has taken its place beyond doubt; nothing where it is gone.
   function locate({ id }) {
     const { named, fresh } = gather(false);
+    const match = held(id) ? null : view.heal(id, named);
     const element = standing(id);
     const way = element && view.way(element);
-    return { url: location.href, way, elements: way ? [] : named.flatMap(safely), fresh };
+    const healed = match && { id: match.find.entry.id, label: match.find.label, score: match.score };
+    return { url: location.href, way, elements: way ? [] : named.flatMap(safely), fresh, healed };
   }
 
   // What a selector fits, as far as it can be acted on; what is only a part of such a thing stands for the whole.
