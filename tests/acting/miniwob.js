@@ -18,7 +18,8 @@
     };
     core.startEpisodeReal();
     hideDisplay();
-    tell({ goal: String(core.getUtterance()) });
+    const goal = core.getUtterance();
+    tell({ goal: goal.utterance ?? goal });
   }
 
   function hideDisplay() {
