@@ -48,7 +48,12 @@ class Played:
     def look(self, *, everywhere: bool = True) -> tuple[SemanticNode, ...]:
         """Read the page anew; returns what stands below what it asks."""
         asked = AskTree(
-            caller="driver", session=self.driving.session, max_tokens=None, everywhere=everywhere, colours=True, boxes=True
+            caller="driver",
+            session=self.driving.session,
+            max_tokens=None,
+            everywhere=everywhere,
+            colours=True,
+            boxes=True,
         )
         self.page = self.driving.web.portal.call(self._tree, asked)
         return self.shown

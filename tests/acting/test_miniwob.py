@@ -7,7 +7,6 @@ from collections.abc import Generator
 
 import pytest
 
-from protocol.browsers.operations import Click
 from tests.acting.episode import played
 from tests.acting.miniwob import TASKS, MiniWob, miniwob, tasks
 from tests.integration.playwright.browsing import Browsing
@@ -38,7 +37,7 @@ def test_that_each_seed_asks_the_same_each_time_and_the_page_judges_what_was_don
             goals.append(game.goal)
             wanted = re.findall(r"ONE|TWO", game.goal)[0]
             pressed = wanted if right else ({"ONE", "TWO"} - {wanted}).pop()
-            game.operate(Click(element_id=game.driving.id_of(f"button {pressed}")))
+            game.press(pressed, "btn")
             rewards.append(episode.reward())
 
     assert goals == ["Click button ONE."] * 2

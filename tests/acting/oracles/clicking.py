@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Final
 
@@ -121,7 +122,7 @@ def scroll_list(game: Played) -> None:
     game.do("selectDropdown", element=box.id, value=options[at[0]])
     game.look()
     game.do("focus", element=box.id)
-    for here, there in zip(at, at[1:], strict=False):
+    for here, there in pairwise(at):
         for _ in range(there - here):
             game.key("ArrowDown", "Control")
         game.key("Space", "Control")
@@ -190,12 +191,14 @@ def widget(game: Played) -> None:
     """Click a widget of a kind."""
     kind = game.quoted[0]
     roles = {"radio": "radio", "checkbox": "chk", "text": "inp", "textarea": "inp", "button": "btn"}
-    fits: Mapping[str, Callable[[SemanticNode], bool]] = {
-        "text": lambda node: node.box is not None and node.box[3] < _WIDE_FIELD,
-        "textarea": lambda node: node.box is not None and node.box[3] >= _WIDE_FIELD,
-    }
-    nodes = [node for node in game.nodes(roles[kind]) if fits.get(kind, lambda _: True)(node)]
+    nodes = game.nodes(roles[kind])
+    if kind in {"text", "textarea"}:
+        nodes = [node for node in nodes if _is_wide(node) is (kind == "textarea")]
     game.click(nodes[0])
+
+
+def _is_wide(node: SemanticNode) -> bool:
+    return node.box is not None and node.box[3] >= _WIDE_FIELD
 
 
 def cancel_or_sign(game: Played) -> None:

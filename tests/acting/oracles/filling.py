@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Final
 
@@ -87,7 +89,7 @@ def pick_date(game: Played, field: SemanticNode | None = None) -> None:
     game.click(field or game.nodes("inp")[0])
     for _ in range(24):
         nodes = game.look()
-        shown = next((_MONTHS.index(node.name.split()[0]) + 1 for node in nodes if _is_month(node.name)), 0)
+        shown = next((_month(node.name) for node in nodes if _month(node.name)), 0)
         if not shown:
             raise NotShownError("a month")
         if shown == int(month):
@@ -96,8 +98,9 @@ def pick_date(game: Played, field: SemanticNode | None = None) -> None:
     game.click(next(node for node in game.nodes("link", "btn") if node.name == str(int(day))))
 
 
-def _is_month(name: str) -> bool:
-    return bool(name.split()) and name.split()[0] in _MONTHS
+def _month(name: str) -> int:
+    first = name.partition(" ")[0]
+    return _MONTHS.index(first) + 1 if first in _MONTHS else 0
 
 
 def picked_date(game: Played) -> None:
@@ -107,7 +110,7 @@ def picked_date(game: Played) -> None:
 
 
 def focus(game: Played) -> None:
-    """Give a field the focus."""
+    """Focus a field."""
     number = re.search(r"(\d+)(?:st|nd|rd|th)", game.goal)
     game.do("focus", element=game.nodes("inp")[int(number[1]) - 1 if number else 0].id)
 
@@ -123,7 +126,7 @@ def nth_word(game: Played) -> None:
 def table(game: Played) -> None:
     """Put the values of a table into the fields that are called like its rows, then submit."""
     texts = [node.name for node in game.nodes("text")]
-    values = {key.rstrip(":"): value for key, value in zip(texts, texts[1:], strict=False)}
+    values = {key.rstrip(":"): value for key, value in pairwise(texts)}
     named = re.search(r"value of (.*?) into", game.goal)
     for field in game.nodes("inp"):
         game.look()
@@ -187,23 +190,14 @@ def arithmetic(game: Played) -> None:
 
 
 def _solved(problem: str) -> int:
-    left, operator, right = problem.split("=")[0].split()
-    result = int(problem.split("=")[1] or 0) if problem.split("=")[1].strip() else 0
-    match left, operator, right:
-        case "x", "+", _:
-            return result - int(right)
-        case "x", "-", _:
-            return result + int(right)
-        case _, "+", "x":
-            return result - int(left)
-        case _, "-", "x":
-            return int(left) - result
-        case _, "+", _:
-            return int(left) + int(right)
-        case _, "-", _:
-            return int(left) - int(right)
-        case _:
-            return int(left) * int(right)
+    term, _, result = (part.strip() for part in problem.partition("="))
+    left, sign, right = term.split()
+    ways = {"+": operator.add, "-": operator.sub, "x": operator.mul, "*": operator.mul}
+    if "x" not in {left, right}:
+        return int(ways[sign](int(left), int(right)))
+    if left == "x":
+        return int(result) - int(right) if sign == "+" else int(result) + int(right)
+    return int(result) - int(left) if sign == "+" else int(left) - int(result)
 
 
 def autocomplete(game: Played) -> None:
@@ -266,9 +260,7 @@ ORACLES: Final[Mapping[str, Callable[[Played], None]]] = MappingProxyType(
         **dict.fromkeys(("login-user", "login-user-popup"), login),
         "enter-date": date,
         "enter-time": time,
-        **dict.fromkeys(
-            ("choose-date", "choose-date-easy", "choose-date-medium", "choose-date-nodelay"), picked_date
-        ),
+        **dict.fromkeys(("choose-date", "choose-date-easy", "choose-date-medium", "choose-date-nodelay"), picked_date),
         **dict.fromkeys(("focus-text", "focus-text-2"), focus),
         "find-word": nth_word,
         **dict.fromkeys(("read-table", "read-table-2"), table),

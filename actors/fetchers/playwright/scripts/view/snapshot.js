@@ -5,6 +5,7 @@ weft.part((view) => {
   const MANY_FITTING = 20, UP = 3;
   const SKIPPED = new Set([...view.UNREAD, 'option', 'optgroup', 'path', 'g', 'defs', 'param', 'source', 'track', 'br', 'wbr', 'canvas']);
   const FRAMES = new Set(['iframe', 'frame']);
+  const ROOTS = new Set(['html', 'body']); // whoever listens there listens for what is in them
   const SCROLLS = /auto|scroll/;
 
   const begun = performance.now();
@@ -40,14 +41,15 @@ weft.part((view) => {
     const off = item.off || style?.display === 'none' || view.attribute(node, 'aria-hidden') === 'true' || node.inert === true;
     if (off && !hidden && !view.rescued(node, kind)) return;
     const region = view.regionOf(node) || item.region;
-    const plain = kind === '' && styled && !off && !item.inside && view.isPlain(node, style, item.pointed, view.known.clickable.has(node)) && !isLabel(node, tag);
+    const clickable = view.known.clickable.has(node), free = !item.inside || (item.inside.plain && clickable);
+    const plain = kind === '' && styled && !off && free && !ROOTS.has(tag) && view.isPlain(node, style, item.pointed, clickable) && !isLabel(node, tag);
     let inside = item.inside;
     if (kind || plain) {
       seen.total += 1;
       const find = { element: node, kind: kind || 'other', region, plain, off, within: 0 };
-      if (inside && kind) inside.within += 1;
+      if (inside) inside.within += 1;
       if (seen.finds.length < MANY) seen.finds.push(find);
-      if (plain) find.certain = view.attribute(node, 'onclick') !== null || view.known.clickable.has(node) || view.attribute(node, 'tabindex') !== null;
+      if (plain) find.certain = view.attribute(node, 'onclick') !== null || clickable || view.attribute(node, 'tabindex') !== null;
       inside = find;
     }
     if (FRAMES.has(tag)) seen.frames.push({ element: node, kind: 'frame', region, off });
@@ -65,7 +67,7 @@ weft.part((view) => {
     if (!find.plain) return true;
     const words = find.element.textContent.length;
     const box = find.box;
-    if (words > PLAIN_WORDS * 4 || view.tag(find.element) === 'html' || view.tag(find.element) === 'body') return false;
+    if (words > PLAIN_WORDS * 4) return false;
     if (box && box.width * box.height > innerWidth * innerHeight * PLAIN_SHARE) return false;
     return find.certain ? find.within <= PLAIN_WITHIN : find.within === 0;
   }
