@@ -94,6 +94,7 @@ class Gateway(Actor):
         subjects.TEXT_LIST,
         subjects.TEXT_GET,
         subjects.INTERACT,
+        subjects.ACT,
         subjects.TASK_GET,
         subjects.TASK_RESUME,
         subjects.CHAT_OPEN,

@@ -10,6 +10,7 @@ import msgspec
 
 from actors.gateway.errors import NextAction
 from actors.gateway.translate import framed, one_line
+from protocol.acting.tree import LEGEND, PageTree
 from protocol.browsers import results
 from protocol.browsers.pageinfo import Candidate, Element, PageRef, PageSummary, PastDialog, Section, Stability
 from protocol.pages import Captured
@@ -170,7 +171,7 @@ def _read(
         case results.FieldDescribed():
             return _Rendering(["An element, as the gate sees it."], [])
         case results.TreeRead():
-            return _Rendering(["The page as short nodes, which are in the structured result."], [])
+            return _tree(done.tree)
         case _:
             assert_never(done)
 
@@ -211,6 +212,21 @@ def _navigated(done: results.Navigated) -> list[str]:
     late = ["It has not come to rest yet: what is missing may come."] if done.partial else []
     there = "The tab is there" if done.success else "The tab stays where it is"
     return [f"{there}{status}.", *late, *_answer_it(done)]
+
+
+def _tree(tree: PageTree) -> _Rendering:
+    """Write a page as its nodes, one a line, with the legend of their keys."""
+    if tree.unchanged:
+        return _Rendering(["Nothing to act on has changed."], [])
+    more = [f"{tree.left_out} more nodes: after={tree.next} goes on."] if tree.left_out else []
+    flags = [
+        words for has, words in ((tree.has_errors, "It shows an error."), (tree.has_success, "It succeeded.")) if has
+    ]
+    events = [f"event: {_label(one)}" for one in tree.recent_events]
+    nodes = [msgspec.json.encode(node).decode() for node in tree.nodes]
+    head = [f"Nodes: {len(tree.nodes)} of {tree.original_node_count}. {LEGEND}", *more, *flags]
+    dialog = [f"dialog: {_label(tree.dialog)}"] if tree.dialog else []
+    return _Rendering(head, [f"{_label(tree.title)} {_url(tree.url)}", *dialog, *events, *nodes])
 
 
 def _states(done: results.ElementRead) -> str:

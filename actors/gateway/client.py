@@ -11,8 +11,9 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from typing import Any
 
 from actors.collection_export import ExportedFile, exported
-from actors.gateway import agent, answers, approvals, collections, models, pages, runs, tool_calls
+from actors.gateway import act, agent, answers, approvals, collections, models, pages, runs, tool_calls
 from actors.gateway.access.caller import STDIO
+from actors.gateway.act import ActRequest, ActResult, ResumeActRequest, step_lines
 from actors.gateway.agent import AgentRequest, AgentResult, pending
 from actors.gateway.answer_results import AnswerResult, ConversationView, ExtractResult
 from actors.gateway.answers import AnswerRequest, ExtractRequest, SourcesRequest, SummarizeRequest
@@ -46,6 +47,8 @@ from protocol.tools.runs import ArtifactRequest, RunRequest, RunsRequest
 from protocol.tools.tool import Surface
 
 __all__ = [
+    "ActRequest",
+    "ActResult",
     "AgentRequest",
     "AgentResult",
     "AnswerRequest",
@@ -55,6 +58,7 @@ __all__ = [
     "ExtractRequest",
     "ExtractResult",
     "GatewayClient",
+    "ResumeActRequest",
     "ResumeRequest",
     "RouteAnswer",
     "RunRequest",
@@ -63,6 +67,7 @@ __all__ = [
     "SummarizeRequest",
     "load_stdio_server",
     "pending",
+    "step_lines",
     "to_error",
 ]
 
@@ -145,6 +150,20 @@ class GatewayClient:
         """Have a goal reached by tools; calls back with each step, and with what is written of the answer."""
         async with watching(self._app.watchers, on_progress, on_text) as watcher:
             return await agent.run(self._app, self._request.watched_by(watcher), arguments)
+
+    async def act(self, arguments: ActRequest, on_progress: OnProgress) -> ActResult:
+        """Have a goal reached on a page; calls back with each step."""
+        async with watching(self._app.watchers, on_progress) as watcher:
+            return await act.act(self._app, self._request.watched_by(watcher), arguments)
+
+    async def resume_act(self, task: str, arguments: ResumeActRequest, on_progress: OnProgress) -> ActResult:
+        """Go on with a task that waits for the owner, or was left; calls back with each step."""
+        async with watching(self._app.watchers, on_progress) as watcher:
+            return await act.resume(self._app, self._request.watched_by(watcher), task, arguments)
+
+    async def acted(self, task: str) -> ActResult:
+        """Return how a task of the owner's stands."""
+        return await act.get_task(self._app, self._request, task)
 
     async def answer_approval(self, name: str, *, allow: bool, remember: Remembered = Remembered.ONCE) -> Approval:
         """Allow or deny what waits."""

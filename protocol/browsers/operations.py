@@ -300,8 +300,8 @@ class DescribeField(InTab, frozen=True, kw_only=True, tag="describe_field"):
     at: tuple[float, float] | None = None
 
 
-class ReadTree(InTab, frozen=True, kw_only=True, tag="read_tree"):
-    """Read the page as short nodes (001, V3); no tool: BROWSER_TREE asks it. `AskTree` says what the fields mean."""
+class ReadTree(InTab, frozen=True, kw_only=True, tag="observe"):
+    """Read the page as short nodes (001, V3); `AskTree` says what the fields mean."""
 
     query: Annotated[str, Meta(max_length=10_000)] = ""
     max_tokens: Annotated[int, Meta(ge=50, le=100_000)] | None = MAX_TREE_TOKENS

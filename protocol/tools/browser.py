@@ -280,6 +280,7 @@ BROWSER_TOOLS: Final[Mapping[str, Tool[Any]]] = by_name(
     _own(do.PressKey, Risk.ACT, "Press a key, such as Enter or ArrowDown.", interact="press"),
     _own(do.HandleDialog, Risk.ACT, "Accept or dismiss the dialog that waits.", interact="acceptDialog"),
     _own(do.UploadFile, Risk.ACT, "Put a local file into a field; for local clients.", local_only=True),
+    _own(do.ReadTree, Risk.OBSERVE, "Read the page as short nodes with ids, the words beside them, and a legend."),
     _own(gestures.DoubleClick, Risk.ACT, "Click an element twice.", interact="doubleClick"),
     _own(gestures.RightClick, Risk.ACT, "Click an element with the right button.", interact="rightClick"),
     _own(gestures.ClickAt, Risk.ACT, "Click a point of the window.", interact="clickAt"),

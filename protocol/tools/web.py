@@ -8,9 +8,14 @@ from typing import Annotated, Any, Final, Literal
 from msgspec import Meta, Struct
 
 from protocol.access import Scope
+from protocol.acting.act import MAX_VALUE_CHARS, MAX_VALUES
+from protocol.acting.tasks import MAX_GOAL_CHARS, TaskGoal, TaskId
+from protocol.acting.tasks import MAX_STEPS as MAX_ACTIONS
+from protocol.acting.tasks import MOST_STEPS as MOST_ACTIONS
 from protocol.agent import MAX_STEPS, MOST_STEPS, Goal
 from protocol.answers import MAX_SOURCES, ConversationId, Instructions, Question, SummaryStyle
 from protocol.browse import BrowseOptions
+from protocol.browsers.operations import SessionId
 from protocol.pages import Url
 from protocol.sessions import DEFAULT_PROFILE, Domain, Profile
 from protocol.tools.tool import BRIEFLY, Risk, Tool, by_name
@@ -83,6 +88,22 @@ class AgentArguments(Struct, frozen=True, kw_only=True, rename="camel", forbid_u
     ] = None
 
 
+class ActArguments(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    """A goal on a page of a browser session; without `url` on the one that is open there."""
+
+    goal: TaskGoal
+    url: Annotated[Url, Meta(description="Page to begin at.")] | None = None
+    session_id: SessionId | None = None
+    values: Annotated[
+        dict[str, Annotated[str, Meta(max_length=MAX_VALUE_CHARS)]],
+        Meta(max_length=MAX_VALUES, description="Texts by name, which the goal calls {name}: told to nobody."),
+    ] = {}
+    max_steps: Annotated[int, Meta(ge=1, le=MOST_ACTIONS)] = MAX_ACTIONS
+    task_id: Annotated[TaskId, Meta(description="Goes on with a task.")] | None = None
+    words: Annotated[str, Meta(max_length=MAX_GOAL_CHARS, description="What the user says to its question.")] = ""
+    local_only: bool = False
+
+
 class NamedRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which login is meant."""
 
@@ -128,6 +149,14 @@ WEB_TOOLS: Final[Mapping[str, Tool[Any]]] = by_name(
         "agent",
         AgentArguments,
         "Reach a goal by tools that the policy allows, and answer it with verbatim quotes; a step may wait for you.",
+        risk=Risk.RUN,
+        idempotent=False,
+    ),
+    _tool(
+        "act",
+        ActArguments,
+        "Reach a goal on a page of the browser, each action verified; it may ask your user something.",
+        scope=Scope.BROWSER,
         risk=Risk.RUN,
         idempotent=False,
     ),

@@ -20,6 +20,7 @@ from actors.gateway.http_input import IDEMPOTENCY_KEY, MAX_KEY_CHARS
 from actors.gateway.interact_errors import InteractFailure
 from actors.gateway.request import RequestContext
 from actors.gateway.rest import (
+    act,
     agent,
     answers,
     approvals,
@@ -375,6 +376,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *approvals.ENDPOINTS,
     *collections.ENDPOINTS,
     *texts.ENDPOINTS,
+    *act.ENDPOINTS,
     *interact.ENDPOINTS,
     *packets.ENDPOINTS,
     *compatible.ENDPOINTS,

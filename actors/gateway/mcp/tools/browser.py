@@ -98,6 +98,7 @@ _ROWS: Mapping[type[Struct], _Row] = MappingProxyType(
         do.ScrollBy: _Row("Scroll by pixels", _MOVE, results.Acted, Toolset.COLLECTIONS),
         do.GoForward: _Row("Go forward", _MOVE, results.Navigated, Toolset.COLLECTIONS),
         do.Refresh: _Row("Load again", _MOVE, results.Navigated, Toolset.COLLECTIONS),
+        do.ReadTree: _Row("Observe", _LOOK, results.TreeRead, Toolset.ACTING),
         gestures.DoubleClick: _Row("Click twice", _ACT, results.Acted, Toolset.ACTING),
         gestures.RightClick: _Row("Click right", _ACT, results.Acted, Toolset.ACTING),
         gestures.ClickAt: _Row("Click a point", _ACT, results.Acted, Toolset.ACTING),
