@@ -19,6 +19,12 @@ _OTHER_TOOL: Final[Mapping[str, str]] = MappingProxyType(
 )
 """What else has the same effect on some pages; `setValue` where the node is a list to choose from."""
 
+_REPEATABLE: Final = frozenset(
+    {"navigate", "refresh", "hover", "setValue", "focus", "selectText", "check", "uncheck", "selectDropdown"}
+    | {"scroll", "scroll_container", "findText", "wait", "waitForElement", "getText", "getAttribute"}
+)
+"""The actions that have the same effect when they are done twice."""
+
 _END: Final = "100"
 
 
@@ -58,8 +64,9 @@ def _corrected(failed: TakenAction, page: PageTree) -> Chosen | None:
 
 
 def _again(failed: TakenAction, page: PageTree) -> Chosen | None:
+    """Return the same action once more, unless it may have had an effect that nobody has seen yet."""
     element = failed.action.element
-    if element and page.node(element) is None:
+    if (element and page.node(element) is None) or (failed.action.name not in _REPEATABLE and not failed.error):
         return None
     return Chosen(
         action=failed.action,

@@ -23,8 +23,13 @@ _TELLING_WORDS: Final = (
     r"pass(?:word|code|phrase|wort)|kennwort|pwd|pin|cvc|cvv|otp|one[- ]time code|security code|mot de passe"
     r"|code secret|contrase[nñ]a|clave|wachtwoord|senha"
 )
+_LINKS: Final = r"(?:[\s:=]|\b(?:is|of|to|as|with|field|box|value|being|ist|lautet|est|es|de)\b){1,8}"
+_INTO: Final = r"(?:as|into|in|for|to|als|en|como|comme|dans|per)"
 _QUOTED: Final = re.compile(
-    rf"(?<!\{{)\b({_TELLING_WORDS})\b([^\"'“„«`\n]{{0,24}}?)([\"'“„«`])([^\"'”“»`\n]{{1,256}})([\"'”“»`])",
+    rf"(?<!\{{)\b({_TELLING_WORDS})\b({_LINKS})[\"'“„«`]([^\"'”“»`\n]{{1,256}})[\"'”“»`]", re.IGNORECASE
+)
+_BEFORE: Final = re.compile(
+    rf"[\"'“„«`]([^\"'”“»`\n]{{1,256}})[\"'”“»`]\s+{_INTO}\s+(?:\w+\s+){{0,2}}[\"'“„«`]?(?<!\{{)\b({_TELLING_WORDS})\b",
     re.IGNORECASE,
 )
 _BARE: Final = re.compile(
@@ -44,12 +49,11 @@ def moved(goal: str, values: Mapping[str, str]) -> tuple[str, dict[str, str]]:
     for name, value in values.items():
         if value and redact.is_secret(name):
             goal = goal.replace(value, f"{{{name}}}")
-    for pattern, group in ((_QUOTED, 4), (_BARE, 3)):
+    for pattern, name, secret in ((_BEFORE, 2, 1), (_QUOTED, 1, 3), (_BARE, 1, 3)):
         for match in list(pattern.finditer(goal)):
-            secret = match[group]
-            if _PLACE.fullmatch(secret) or (pattern is _BARE and not _is_announced(match)):
+            if _PLACE.search(match[secret]) or (pattern is _BARE and not _is_announced(match)):
                 continue
-            goal = goal.replace(secret, f"{{{_kept(kept, _name_of(match[1]), secret)}}}")
+            goal = goal.replace(match[secret], f"{{{_kept(kept, _name_of(match[name]), match[secret])}}}")
     for match in list(_CARD.finditer(goal)):
         if _is_card(match[0]):
             goal = goal.replace(match[0], f"{{{_kept(kept, 'card_number', match[0])}}}")

@@ -23,6 +23,7 @@ from tests.site.members import answer_members
 from tests.site.notes import NOTES
 from tests.site.rehearsed import REHEARSED
 from tests.site.scripted import SCRIPTED
+from tests.site.shop import answer_shop
 from tests.site.stand_ins import STAND_IN_ROUTES
 
 
@@ -216,6 +217,7 @@ ROUTES: tuple[tuple[str, Callable[[Ask], Answer]], ...] = (
     ("/table", _table),
     ("/hidden", lambda _: page("hidden.html")),
     ("/account", answer_account),
+    ("/shop", answer_shop),
     ("/healing", answer_healing),
     ("/members", answer_members),
     ("/apps", answer_apps),
