@@ -16,9 +16,17 @@ weft.part((view) => {
   const nodeType = getter(Node, 'nodeType');
   const childNodes = getter(Node, 'childNodes');
   const tag = getter(Element, 'localName');
-  const rootIn = getter(Element, 'shadowRoot');
+  const openRoot = getter(Element, 'shadowRoot');
+  const extension = Object.hasOwn(globalThis, 'chrome') ? globalThis.chrome?.dom : undefined;
   const isElement = (node) => nodeType(node) === Node.ELEMENT_NODE;
   const childrenOf = [Element, Document, DocumentFragment].map((type) => [type, getter(type, 'children')]);
+
+  // The shadow tree of an element; a closed one is shown to extensions, or was told by the browser's own protocol.
+  function rootIn(element) {
+    const open = openRoot(element) ?? view.closedRoot?.(element);
+    if (open || !extension?.openOrClosedShadowRoot || !(element instanceof HTMLElement)) return open;
+    return extension.openOrClosedShadowRoot(element);
+  }
 
   function children(node) {
     return childrenOf.find(([type]) => node instanceof type)[1](node);

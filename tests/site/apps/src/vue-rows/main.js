@@ -1,0 +1,4 @@
+import { createApp } from 'vue';
+import Store from './Store.vue';
+
+createApp(Store).mount('#root');
