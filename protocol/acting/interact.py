@@ -62,7 +62,7 @@ class InteractRequest(Struct, frozen=True, kw_only=True, rename="camel", omit_de
     """A client's page, and what its user wants; fields that are not known are passed over, as 001 has many clients.
 
     `interactive_tree` and `interactive_tree` in snake case are the same, and so are `page_title` and `title`. Without a
-    `url` it is a request for words alone.
+    `url` it is a request for words alone. A `screenshot` that is null is the same as before.
     """
 
     query: Annotated[str, Meta(min_length=1, max_length=MAX_GOAL_CHARS)]
@@ -107,7 +107,7 @@ class InteractRequest(Struct, frozen=True, kw_only=True, rename="camel", omit_de
     original_node_count: Annotated[int, Meta(ge=0)] | None = field(default=None, name="original_node_count")
     token_reduction: Annotated[float, Meta(ge=0, le=100)] | None = field(default=None, name="token_reduction")
     semantic_nodes: Annotated[tuple[SemanticNodeV2, ...], Meta(max_length=MAX_SENT_NODES)] | None = None
-    screenshot: Annotated[str, Meta(max_length=MAX_SCREENSHOT_CHARS)] | None = None
+    screenshot: Annotated[str, Meta(max_length=MAX_SCREENSHOT_CHARS)] | UnsetType | None = UNSET
     skeleton_dom: Annotated[str, Meta(max_length=MAX_SKELETON_CHARS)] | None = None
     screenshot_hash: Annotated[str, Meta(max_length=MAX_HASH_CHARS)] | None = None
 
