@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from actors.actor import Actor, handles
+from actors.planner import solving
 from actors.planner.acting import ActingRun
 from actors.planner.interacting.chats import ChatLog
+from actors.planner.interacting.interaction import Interaction
+from actors.planner.interacting.round_notes import RoundNotes
 from actors.planner.resuming import resume_task
 from actors.planner.task_log import TaskLog
 from protocol import subjects
@@ -42,7 +45,9 @@ class Planner(Actor):
         Raises:
             FaultError: what was sent is not a round of a task of the caller's.
         """
-        raise NotImplementedError
+        journal = await self.bus.journal(subjects.TASKS)
+        interaction = Interaction(bus=self.bus, rules=solving, chats=ChatLog(journal), notes=RoundNotes(journal))
+        return await interaction.take(request)
 
     @handles(subjects.ACT, at_once=16)
     async def act(self, request: ReachOnPage) -> Reached:

@@ -90,11 +90,15 @@ class ChatMessageJudged(_ChatLine, frozen=True, kw_only=True, omit_defaults=True
 class RoundNoted(_ChatLine, frozen=True, kw_only=True, omit_defaults=True, tag="round"):
     """A round of a client, by a digest of it: the ids that it was given, and which parts of its page were asked for.
 
-    Whoever sends the same again gets the same ids, and is not asked for the same part again.
+    Whoever sends the same again gets the same ids, and is not asked for the same part again: `requested` is all that
+    was asked for, `latest` what was asked for in answer to the request with this `digest`, so many `times`.
     """
 
     task: str = ""
     requested: tuple[str, ...] = ()
+    latest: tuple[str, ...] = ()
+    digest: str = ""
+    times: int = 0
 
 
 ChatLine = ChatOpened | ChatMoved | ChatRenamed | ChatStatusChanged | ChatMessageAdded | ChatMessageJudged | RoundNoted

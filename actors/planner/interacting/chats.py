@@ -79,7 +79,7 @@ class SaidByAssistant(Struct, frozen=True, kw_only=True):
     words: str
     action: str = ""
     payload: dict[str, Any] | None = None
-    ended: Literal["", "completed", "failed"] = ""
+    ended: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,160 @@
+"""Rounds of tasks whose page a client has: from what was sent to what is to be done next (001 §1, §3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import msgspec
+from anyio import to_thread
+from msgspec import UNSET
+
+from actors.planner.choosing import StepRules
+from actors.planner.deciding import ClientGate
+from actors.planner.interacting.answers import kept_words, round_data, wanted_data
+from actors.planner.interacting.chats import ChatLog, SaidByAssistant
+from actors.planner.interacting.negotiation import Negotiation, WantedContext
+from actors.planner.interacting.round_notes import RoundNotes
+from actors.planner.interacting.sent_page import evidence_of, request_digest
+from actors.planner.interacting.turns import ClientTurn, is_unclear, waits
+from actors.planner.modelled.advisor import PageAdvisor
+from actors.planner.resuming import resume
+from actors.planner.rounds import Round
+from actors.planner.solution import Chosen, StepOver, TaskSoFar
+from actors.planner.task_log import TaskLog
+from actors.planner.values import opened_values, shown_values
+from bus import Bus
+from bus.clock import now_ms
+from protocol.acting.interact import Interact, InteractData
+from protocol.acting.tasks import TaskState
+from protocol.faults import Code, FaultError, fault
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interaction:
+    """Answers the rounds of clients."""
+
+    bus: Bus
+    rules: StepRules
+    chats: ChatLog
+    notes: RoundNotes
+    clock: Callable[[], int] = now_ms
+
+    async def take(self, order: Interact) -> InteractData:
+        """Return what a client is to do next, or what more of its page is needed; the same for the same request.
+
+        Raises:
+            FaultError: VALIDATION_UNKNOWN_TASK, VALIDATION_TASK_OVER; the session is somebody else's; somebody else
+                goes on with the task; the verifier or the gate is not to be had.
+        """
+        turn = await self._begin(order)
+        await turn.read()
+        state = turn.log.known
+        if state is not None and state.request == turn.digest:
+            wanted = await self._wanted(turn, lost=True) if is_unclear(state) else None
+            return wanted_data(wanted) if wanted is not None else await self._answer(turn, state)
+        if state is not None and state.status.final:
+            raise FaultError(fault(Code.VALIDATION_TASK_OVER, field="taskId"))
+        if (wanted := await self._wanted(turn)) is not None:
+            return wanted_data(wanted)
+        state = await self._enter(turn)
+        if not waits(state):
+            state = (await self._round(turn).take(turn.page.tree, evidence_of(order.request))).state
+        if is_unclear(state) and (wanted := await self._wanted(turn, lost=True)) is not None:
+            return wanted_data(wanted)
+        return await self._answer(turn, state)
+
+    async def _begin(self, order: Interact) -> ClientTurn:
+        """Find out which task and which session a request is of; the same request begins one of each alone."""
+        request, session, task = order.request, order.request.session_id or "", order.request.task_id or ""
+        if session:
+            session = await self.chats.usable(session, order.caller)
+        if not task:
+            session, task = await self.notes.ids(order.caller, request_digest(order.caller, request), session)
+        log = await TaskLog.opened(self.bus, task, order.caller)
+        if request.task_id and log.known is None:
+            raise FaultError(fault(Code.VALIDATION_UNKNOWN_TASK, field="taskId"))
+        if log.known is not None:
+            session = log.known.session or session
+        return ClientTurn(order=order, session=session, log=log, seal=self.bus.seal)
+
+    async def _wanted(self, turn: ClientTurn, *, lost: bool = False) -> WantedContext | None:
+        """Return what more of the page is wanted, and note that it is asked for.
+
+        `lost`: neither rules nor models knew what to do with what there is.
+        """
+        state = turn.log.known
+        if not lost and turn.page.known and state is not None and state.unjudged is not None:
+            return None  # what comes next is not known before the last action is judged
+        negotiation = Negotiation(
+            query=turn.goal,
+            page=turn.page.tree,
+            sent=turn.page.parts,
+            requested=await self.notes.requested(turn.name, turn.digest),
+            solved=not lost and await self._is_solved(turn),
+            models=not lost and not turn.order.local_only,
+            known=turn.page.known,
+        )
+        wanted = negotiation.wanted()
+        if wanted is not None:
+            await self.notes.request(turn.order.caller, turn.name, turn.digest, wanted.parts)
+        return wanted
+
+    async def _is_solved(self, turn: ClientTurn) -> bool:
+        """Return whether rules know what to do with what there is of the page."""
+        state = turn.log.known
+        so_far = TaskSoFar(
+            goal=turn.goal,
+            values=shown_values(turn.values),
+            actions=state.actions if state is not None else (),
+            memory=state.memory if state is not None else {},
+            user_words=state.user_words if state is not None else (),
+        )
+        steps = state.plan.steps[state.plan.current :] if state is not None and state.plan is not None else ()
+        if not steps:
+            steps = await to_thread.run_sync(self.rules.make_plan, turn.goal, turn.page.tree, so_far)
+        if not steps:
+            return False
+        solution = await to_thread.run_sync(self.rules.solve, steps[0], turn.page.tree, so_far)
+        return isinstance(solution, Chosen | StepOver)
+
+    async def _enter(self, turn: ClientTurn) -> TaskState:
+        """Begin the task, or let one go on that waits; what the user says is written into the session first."""
+        await self.chats.ask(turn.message())
+        state = turn.log.known
+        if state is None:
+            return await turn.log.begin(turn.begun(self.clock()))
+        if waits(state) and (turn.speaks or is_unclear(state)):
+            state = await resume(turn.log, turn.order.request.query if turn.speaks else "", self.bus.seal)
+            turn.values = opened_values(self.bus.seal, turn.log.task, state.given)
+        return state
+
+    def _round(self, turn: ClientTurn) -> Round:
+        order = turn.order
+        return Round(
+            bus=self.bus,
+            log=turn.log,
+            rules=self.rules,
+            models=None if order.local_only else PageAdvisor(self.bus),
+            gate=ClientGate(bus=self.bus, values=turn.values, scopes=order.scopes, local=order.local),
+            values=turn.values,
+            request=turn.digest,
+        )
+
+    async def _answer(self, turn: ClientTurn, state: TaskState) -> InteractData:
+        """Write the answer into the session, and return it."""
+        due = None if state.status.final or waits(state) else state.unjudged
+        words, string = kept_words(state, due)
+        details = round_data(state, due, {}, turn.selector).action_details
+        message = SaidByAssistant(
+            session=turn.session,
+            caller=turn.order.caller,
+            task=turn.log.task,
+            name=f"{len(state.actions)} {state.status} {state.question}",
+            words=words,
+            action=string,
+            payload=None if details is UNSET else msgspec.to_builtins(details),
+            ended=state.status.value if state.status.final else "",
+        )
+        await self.chats.answer(message)
+        return round_data(state, due, turn.values, turn.selector)
