@@ -18,9 +18,9 @@ from actors.planner.interacting.round_notes import RoundNotes
 from actors.planner.interacting.sent_page import evidence_of, request_digest
 from actors.planner.interacting.turns import ClientTurn, is_unclear, waits
 from actors.planner.modelled.advisor import PageAdvisor
-from actors.planner.resuming import resume
+from actors.planner.resuming import resume_task
 from actors.planner.rounds import Round
-from actors.planner.solution import Chosen, StepOver, TaskSoFar
+from actors.planner.solution import Chosen, Solution, StepOver, TaskSoFar, UserAsked
 from actors.planner.task_log import TaskLog
 from actors.planner.values import opened_values, shown_values
 from bus import Bus
@@ -86,12 +86,14 @@ class Interaction:
         state = turn.log.known
         if not lost and turn.page.known and state is not None and state.unjudged is not None:
             return None  # what comes next is not known before the last action is judged
+        solution = None if lost else await self._solution(turn)
         negotiation = Negotiation(
             query=turn.goal,
             page=turn.page.tree,
             sent=turn.page.parts,
             requested=await self.notes.requested(turn.name, turn.digest),
-            solved=not lost and await self._is_solved(turn),
+            solved=isinstance(solution, Chosen | StepOver),
+            asks=isinstance(solution, UserAsked),
             models=not lost and not turn.order.local_only,
             known=turn.page.known,
         )
@@ -100,8 +102,8 @@ class Interaction:
             await self.notes.request(turn.order.caller, turn.name, turn.digest, wanted.parts)
         return wanted
 
-    async def _is_solved(self, turn: ClientTurn) -> bool:
-        """Return whether rules know what to do with what there is of the page."""
+    async def _solution(self, turn: ClientTurn) -> Solution | None:
+        """Return what rules would do with what there is of the page."""
         state = turn.log.known
         so_far = TaskSoFar(
             goal=turn.goal,
@@ -114,9 +116,8 @@ class Interaction:
         if not steps:
             steps = await to_thread.run_sync(self.rules.make_plan, turn.goal, turn.page.tree, so_far)
         if not steps:
-            return False
-        solution = await to_thread.run_sync(self.rules.solve, steps[0], turn.page.tree, so_far)
-        return isinstance(solution, Chosen | StepOver)
+            return None
+        return await to_thread.run_sync(self.rules.solve, steps[0], turn.page.tree, so_far)
 
     async def _enter(self, turn: ClientTurn) -> TaskState:
         """Begin the task, or let one go on that waits; what the user says is written into the session first."""
@@ -125,7 +126,7 @@ class Interaction:
         if state is None:
             return await turn.log.begin(turn.begun(self.clock()))
         if waits(state) and (turn.speaks or is_unclear(state)):
-            state = await resume(turn.log, turn.order.request.query if turn.speaks else "", self.bus.seal)
+            state = await resume_task(turn.log, self.bus.seal, turn.order.request.query if turn.speaks else "")
             turn.values = opened_values(self.bus.seal, turn.log.task, state.given)
         return state
 

@@ -49,7 +49,8 @@ class WantedContext:
 class Negotiation:
     """What is known of a round: the page, which of its parts have been sent, and which were asked for before.
 
-    `solved` is whether rules know what to do with what there is, `models` whether models may be asked beyond that.
+    `solved` is whether rules know what to do with what there is, `asks` whether they know what to ask the user, and
+    `models` whether models may be asked beyond that.
     """
 
     query: str
@@ -57,6 +58,7 @@ class Negotiation:
     sent: frozenset[str]
     requested: frozenset[str] = frozenset()
     solved: bool = False
+    asks: bool = False
     models: bool = False
     known: bool = True
 
@@ -88,7 +90,7 @@ class Negotiation:
             about = f"“{visual[0].lower()}”" if visual else "where something is"
             reason = f"The task is about {about}, which the tree of the page does not tell well enough."
             candidates.append(WantedContext(mode="hybrid", screenshot=True, skeleton=True, reason=reason))
-        if not self.models:
+        if not self.models and not self.asks:
             reason = "What is wanted was not found in the tree of the page."
             candidates.append(WantedContext(mode="full", reason=reason))
         return candidates

@@ -19,8 +19,11 @@ from protocol.acting.tree import ROLES, SemanticNode
 MAX_WORDS_CHARS: Final = 200
 """What is kept of one text."""
 
+MASKED: Final = "•••"
+"""What is kept of a password."""
+
 KEPT_ATTRIBUTES: Final = (
-    "id", "data-llm-id", "name", "type", "href", "value", "placeholder", "role", "aria-label", "data-testid",
+    "id", "data-llm-id", "name", "type", "href", "placeholder", "role", "aria-label", "data-testid",
 )  # fmt: skip
 
 _DROPPED: Final = frozenset({"style", "link", "script", "noscript", "template", "svg", "head", "meta", "iframe"})
@@ -235,6 +238,8 @@ def _value(element: Element) -> str | None:
         options = element.find_all("option")
         chosen = [one for one in options if "selected" in one.attrs] or list(options[:1])
         return ", ".join(_words(one) for one in chosen) or None
+    if _attribute(element, "type").lower() == "password":
+        return MASKED if _attribute(element, "value") else ""
     if element.tag == "input" and _INPUT_ROLES.get(_attribute(element, "type").lower()) != "button":
         return _attribute(element, "value")
     return None
@@ -252,11 +257,18 @@ def _labels(root: Element) -> Mapping[str, str]:
 
 
 def _words(element: Element) -> str:
-    text = " ".join(str(element.text).split())
-    if text:
+    if text := " ".join(" ".join(_texts(element)).split()):
         return text
     pictures: Sequence[Element] = element.find_all("img")
     return next((alt for one in pictures if (alt := _attribute(one, "alt"))), "")
+
+
+def _texts(element: Element) -> Iterator[str]:
+    for child in element.children:
+        if isinstance(child, Text):
+            yield str(child.text)
+        elif isinstance(child, Element) and not _is_dropped(child):
+            yield from _texts(child)
 
 
 def _attribute(element: Element, name: str) -> str:

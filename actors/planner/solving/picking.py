@@ -36,7 +36,7 @@ def pick(scene: Scene, wanted: Wanted) -> NodeFit | UserAsked | None:
     best = [one for one in fits if one.score >= fits[0].score - NEARLY]
     if len(best) == 1 or wanted.phrase.ordinal is not None or wanted.phrase.most or wanted.phrase.least:
         return fits[0]
-    telling = _most_telling(scene, best, wanted.phrase)
+    telling = _by_answers(scene, _most_telling(scene, best, wanted.phrase))
     if len(telling) == 1:
         return telling[0]
     return _question(wanted.phrase, telling)
@@ -228,6 +228,19 @@ def _most_telling(scene: Scene, best: list[NodeFit], phrase: TargetPhrase) -> li
         best = [one for one in best if keep(one.node)] or best
     inner = [one for one in best if not any(scene.inside(one.node, other.node) for other in best)]
     return inner or best
+
+
+def _by_answers(scene: Scene, alike: list[NodeFit]) -> list[NodeFit]:
+    """Return what is left of nodes that fit alike by what the user has answered: the words or the order that tell."""
+    for answer in reversed(scene.answers):
+        words = frozenset(tokens(answer)) - STOP_WORDS
+        named = [one for one in alike if words and words <= frozenset(tokens(described(one.node)))]
+        ordinal = phrase_of(answer).ordinal or 0
+        place = ordinal - 1 if ordinal > 0 else len(alike) + ordinal
+        if not named and ordinal and 0 <= place < len(alike):
+            named = [sorted(alike, key=lambda one: scene.order.get(one.node.id, 0))[place]]
+        alike = named or alike
+    return alike
 
 
 def _is_control(node: SemanticNode) -> bool:

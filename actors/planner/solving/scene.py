@@ -21,10 +21,11 @@ _PLAIN_HEIGHT: Final = 16.0
 
 @dataclass(frozen=True)
 class Scene:
-    """A page, and the goal on it."""
+    """A page, the goal on it, and what the user has said since, when he was asked."""
 
     page: PageTree
     goal: str
+    answers: tuple[str, ...] = ()
 
     @cached_property
     def nodes(self) -> tuple[SemanticNode, ...]:

@@ -64,7 +64,7 @@ def solve(step: PlanStep, page: PageTree, so_far: TaskSoFar) -> Solution:
     instruction = read_instruction(step.description)
     if instruction is None:
         return Unsolved(why=f"No rule reads “{step.description}”.")
-    scene = Scene(page, so_far.goal)
+    scene = Scene(page, so_far.goal, so_far.user_words)
     attempts = Attempts.of(step, so_far)
     if page.dialog:
         return _answer_dialog(page, so_far)
