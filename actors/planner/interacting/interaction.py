@@ -137,7 +137,7 @@ class Interaction:
             log=turn.log,
             rules=self.rules,
             models=None if order.local_only else PageAdvisor(self.bus),
-            gate=ClientGate(bus=self.bus, values=turn.values, scopes=order.scopes, local=order.local),
+            gate=ClientGate(bus=self.bus, scopes=order.scopes, local=order.local),
             values=turn.values,
             request=turn.digest,
         )
