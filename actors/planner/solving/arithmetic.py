@@ -36,7 +36,7 @@ def answer_on(scene: Scene) -> str | None:
 
 def solved(text: str) -> str | None:
     """Return the answer to a sum (`3 + 4 =`) or to an equation of one unknown (`3 + x = 7`)."""
-    for match in _EQUATION.finditer(text):
+    for match in _EQUATION.finditer(re.sub(r"(?<=\d)\s*x\s*(?=-?\d)", " × ", text)):
         left, right = match["left"].strip(), match["right"].strip(" _?")
         unknown = next((letter for letter in re.findall(r"\b[a-z]\b", f"{left} {right}", re.IGNORECASE)), "")
         if not unknown and not right and re.search(r"\d\s*[+\-−–*×·/÷]", left):

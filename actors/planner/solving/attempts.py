@@ -9,9 +9,12 @@ from typing import Final
 from actors.planner.solution import TaskSoFar
 from protocol.acting.actions import ActionCall
 from protocol.acting.tasks import PlanStep, TakenAction
+from protocol.acting.tree import SemanticNode
 
 LOOKING: Final = "Looking for it: "
 """How the thought of an action begins that only brings what is looked for into view."""
+
+_AT_POINTS: Final = frozenset({"click", "hover", "focus", "doubleClick"})
 
 
 def succeeded(taken: TakenAction) -> bool:
@@ -58,8 +61,18 @@ class Attempts:
         return frozenset(one.action.element for one in self.taken if one.action.element)
 
     def has_done(self, name: str, element: str = "") -> bool:
-        """Return whether an action succeeded already, on a node where one is named."""
-        return any(call.name == name and element in {"", call.element} for call in self.good)
+        """Return whether an action succeeded already, on a node where one is named; a click also at a point."""
+        names = {name, "clickAt"} if name in _AT_POINTS and not element else {name}
+        return any(call.name in names and element in {"", call.element} for call in self.good)
+
+    def has_clicked(self, node: SemanticNode) -> bool:
+        """Return whether a node was clicked, by its id or where it stands."""
+        at = node.centre
+        return any(
+            (call.name == "click" and call.element == node.id)
+            or (call.name == "clickAt" and at is not None and call.arguments == {"x": round(at[0]), "y": round(at[1])})
+            for call in self.good
+        )
 
     def times(self, name: str, element: str = "") -> int:
         """Return how often an action was tried."""

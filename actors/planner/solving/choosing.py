@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Final
 
 from actors.planner.solution import Chosen, Solution, StepOver, Unsolved, UserAsked
@@ -12,6 +13,7 @@ from actors.planner.solving.exploring import explore, uncover
 from actors.planner.solving.instructions import Instruction
 from actors.planner.solving.moves import on, select
 from actors.planner.solving.picking import Wanted, pick, pick_all
+from actors.planner.solving.pressing import press_path
 from actors.planner.solving.scene import Scene
 from actors.planner.solving.targets import EXACT, SAME_WORDS, NodeFit, phrase_of
 from actors.planner.solving.vocabulary import CHECKS, Deed
@@ -74,6 +76,8 @@ def choose(instruction: Instruction, scene: Scene, attempts: Attempts) -> Soluti
     """Return the next choice of what an instruction names: one thing, or each of a list of things."""
     if bare(instruction.value) in _NOTHING:
         return StepOver(why="Nothing is to be chosen.")
+    if re.search(r"\S\s*[>›→»]\s*\S", instruction.value) and not quotes_in(instruction.value):
+        return press_path(replace(instruction, target=instruction.value), scene, attempts)
     things = _things(instruction, scene)
     undone: list[str] = []
     for thing in things:
@@ -125,7 +129,7 @@ def _choose_one(thing: str, instruction: Instruction, scene: Scene, attempts: At
         case NodeFit(node=node, score=score) if node.role in CHECKS:
             return _toggle(node, score, scene, attempts, wanted_on=wanted_on)
         case NodeFit(node=node, score=score):
-            if attempts.has_done("click", node.id) or "selected" in node.states:
+            if attempts.has_clicked(node) or "selected" in node.states:
                 return StepOver(why=f"“{node.name}” is chosen.")
             return uncover(scene, attempts) if node.occluded else on(node, score)
 

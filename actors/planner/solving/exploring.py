@@ -38,6 +38,9 @@ def explore(instruction: Instruction, scene: Scene, attempts: Attempts) -> Chose
     for node, why in _openers(scene):
         if node.id not in visited and not node.occluded:
             return looking(node, why)
+    for node in scene.of_roles("menu"):
+        if node.id not in visited and "disabled" not in node.states:
+            return looking(node, "point at", action="hover")
     scrolled = sum(call.name == "scroll" for call in attempts.looked)
     if scrolled < _MAX_SCROLLS and (way := _scrolling(scene)) is not None:
         return way
@@ -55,9 +58,10 @@ def _openers(scene: Scene) -> Iterator[tuple[SemanticNode, str]]:
     for node in scene.of_roles("tab"):
         if not node.states & {"selected", "expanded", "disabled"}:
             yield node, "switch to"
-    for node in scene.of_roles("menu", "btn"):
-        if same_thing(node.name, "menu") or (node.role == "menu" and "haspopup" in node.states):
-            yield node, "open"
+    if not scene.of_roles("menu"):
+        for node in scene.of_roles("btn"):
+            if same_thing(node.name, "menu"):
+                yield node, "open"
     for node in scene.of_roles("tree", "summ"):
         if "expanded" not in node.states:
             yield node, "open"

@@ -6,18 +6,23 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from actors.planner.solution import Solution, StepOver, Unsolved, UserAsked
+from msgspec import structs
+
+from actors.planner.solution import Chosen, Solution, StepOver, Unsolved, UserAsked
 from actors.planner.solving.attempts import Attempts
 from actors.planner.solving.choosing import choose_in, options_of
+from actors.planner.solving.clauses import quotes_in
 from actors.planner.solving.dates import date_in, time_in
 from actors.planner.solving.exploring import explore, uncover
 from actors.planner.solving.instructions import Instruction
-from actors.planner.solving.moves import on, put
+from actors.planner.solving.moves import on, press_key, put
 from actors.planner.solving.picking import Wanted, pick, pick_all
 from actors.planner.solving.scene import Scene
 from actors.planner.solving.targets import NodeFit, TargetPhrase, phrase_of, same_thing
-from actors.planner.solving.values import value_of
+from actors.planner.solving.values import value_beside, value_of
 from actors.planner.solving.words import folded
+from protocol.acting.actions import ActionCall
+from protocol.acting.tasks import Expectation, ExpectedKind
 from protocol.acting.tree import SemanticNode
 
 _FIELDS: Final = frozenset({"inp", "sel", "slider"})
@@ -26,12 +31,22 @@ _GENERIC: Final = frozenset(
 )
 _MAX_FAILURES: Final = 4
 _ONLY_FIELD: Final = 0.9
+_EACH_LABEL: Final = re.compile(r"\bvalues?\b.*\b(?:each|every|the)\s+(?:label|field|name)s?\b", re.IGNORECASE)
+_BEGINS: Final = re.compile(r"\b(?:starts?|begins?|starting|beginning)\s+with\b", re.IGNORECASE)
+_ENDS: Final = re.compile(r"\b(?:ends?|ending)\s+with\b", re.IGNORECASE)
+_OF_PAGE_TEXT: Final = re.compile(r"^the\s+(?:(?:\w+\s+)?word|text)\b.*\b(?:area|textarea|box|field)\b", re.IGNORECASE)
 _FIRST_EMPTY: Final = 0.65
 
 
 def fill(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solution:
     """Return the putting of a value into the field that is meant, or that which brings it into view."""
-    meant = value_of(instruction.value or instruction.target, scene)
+    if _EACH_LABEL.search(instruction.value):
+        return _fill_by_labels(instruction, scene, attempts)
+    if _BEGINS.search(instruction.value or instruction.target):
+        return _complete(instruction, scene, attempts)
+    if (whole := _whole_text_of(instruction.value, scene, attempts)) is not None:
+        return whole
+    meant = value_of(instruction.value or instruction.target, scene, texts=_texts_read(attempts))
     if meant is None:
         return Unsolved(why=f"The page does not show {instruction.value}.")
     value, certainty = meant
@@ -50,10 +65,10 @@ def fill(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solution
         return explore(replace(instruction, target=target), scene, attempts)
     if field.node.occluded:
         return uncover(scene, attempts)
-    return _put_into(field, value, certainty, scene, attempts)
+    return put_into(field, value, certainty, scene, attempts)
 
 
-def _put_into(field: NodeFit, value: str, certainty: float, scene: Scene, attempts: Attempts) -> Solution:
+def put_into(field: NodeFit, value: str, certainty: float, scene: Scene, attempts: Attempts) -> Solution:
     node = field.node
     if node.role == "sel" and options_of(node):
         return choose_in(node, value, scene, attempts)
@@ -125,6 +140,79 @@ def _fill_each(instruction: Instruction, scene: Scene, attempts: Attempts, value
         if node.id not in done and node.id not in attempts.failed:
             return put(node, value, _ONLY_FIELD)
     return StepOver(why=f"{instruction.words}: each was filled.") if done else Unsolved(why="There is no field for it.")
+
+
+def _fill_by_labels(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solution:
+    """Return the filling of the next field with what the page says beside the same label elsewhere."""
+    for node in scene.of_roles("inp"):
+        if node.value or node.id in attempts.failed:
+            continue
+        value = value_beside(node.name.rstrip(": "), replace_fields(scene))
+        if value:
+            return put(node, value, 0.85)
+    return StepOver(why=f"{instruction.words}: done.") if attempts.good else Unsolved(why="No label has a value.")
+
+
+def replace_fields(scene: Scene) -> Scene:
+    """Return a scene without fields and without the labels that stand beside them."""
+    fields = scene.of_roles("inp", "sel")
+    labels = {folded(node.name) for node in fields}
+    beside = {
+        node.id
+        for node in scene.nodes
+        if folded(node.name) in labels and any(scene.same_row(node, one) for one in fields)
+    }
+    kept = tuple(node for node in scene.nodes if node not in fields and node.id not in beside)
+    return Scene(structs.replace(scene.page, nodes=kept), scene.goal)
+
+
+def _complete(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solution:
+    """Return the typing of how a thing begins, then the click on the suggestion that also ends as it should."""
+    if any(call.name in {"click", "clickAt"} for call in attempts.good):
+        return StepOver(why=f"{instruction.words}: done.")
+    words = instruction.value or instruction.target
+    begin, _, end = _BEGINS.sub("\n", words, count=1).partition("\n")[2].partition("\n")[0], "", ""
+    ends = _ENDS.split(begin)
+    starts_with = (quotes_in(ends[0]) or (ends[0].strip(),))[0]
+    ends_with = (quotes_in(ends[1]) or ("",))[0] if len(ends) > 1 else end
+    suggestions = [
+        node
+        for node in scene.nodes
+        if node.role != "inp"
+        and node.name.casefold().startswith(starts_with.casefold())
+        and node.name.casefold().rstrip(".").endswith(ends_with.casefold())
+    ]
+    if suggestions and attempts.good:
+        return on(suggestions[0], 0.85)
+    fields = scene.of_roles("inp")
+    if not fields:
+        return Unsolved(why="There is no field for it.")
+    if not attempts.has_done("setValue"):
+        return put(fields[0], starts_with, _ONLY_FIELD)
+    if attempts.times("press") < 2:  # noqa: PLR2004 - lists that open by keys alone
+        return press_key("ArrowDown", "Open the suggestions.", 0.7, looks=True)
+    return Unsolved(why=f"The page suggests nothing that begins with “{starts_with}”.")
+
+
+def _whole_text_of(words: str, scene: Scene, attempts: Attempts) -> Solution | None:
+    """Return the reading of a field whose value is longer than what the tree shows of it, where that is needed."""
+    if not _OF_PAGE_TEXT.match(words) or attempts.taken:
+        return None
+    cut = [node for node in scene.of_roles("inp") if (node.value or "").endswith(("…", "..."))]
+    if not cut:
+        return None
+    place = phrase_of(words).ordinal if not re.search(r"\bword\b", words) else None
+    node = cut[(place or 1) - 1] if (place or 1) <= len(cut) else cut[0]
+    return Chosen(
+        action=ActionCall(name="getText", arguments={"element": node.id}),
+        thought=f"Read all of “{node.name}”.",
+        confidence=_ONLY_FIELD,
+        expected=Expectation(kind=ExpectedKind.NO_CHANGE, element=node.id),
+    )
+
+
+def _texts_read(attempts: Attempts) -> tuple[str, ...]:
+    return tuple(one.text for one in attempts.taken if one.action.name == "getText" and one.text)
 
 
 def _fields_meant(instruction: Instruction, scene: Scene) -> tuple[SemanticNode, ...]:

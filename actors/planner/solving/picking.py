@@ -37,7 +37,7 @@ def pick(scene: Scene, wanted: Wanted) -> NodeFit | UserAsked | None:
     if len(best) == 1 or wanted.phrase.ordinal is not None or wanted.phrase.most or wanted.phrase.least:
         return fits[0]
     telling = _by_answers(scene, _most_telling(scene, best, wanted.phrase))
-    if len(telling) == 1:
+    if len(telling) == 1 or wanted.phrase.any:
         return telling[0]
     return _question(wanted.phrase, telling)
 

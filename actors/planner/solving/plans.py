@@ -13,6 +13,7 @@ from actors.planner.solving.entries import entries_in, login_steps
 from actors.planner.solving.instructions import Instruction, read_instruction
 from actors.planner.solving.solver import understood
 from actors.planner.solving.vocabulary import VERB, Deed
+from actors.planner.solving.words import folded
 from protocol.acting.tasks import PlanStep
 from protocol.acting.tree import PageTree
 
@@ -36,7 +37,7 @@ def make_plan(goal: str, page: PageTree, so_far: TaskSoFar) -> tuple[PlanStep, .
     """Return the steps of a goal; none where the rules do not understand all of it."""
     del so_far
     special = correspondence_steps(goal) or login_steps(goal, page)
-    descriptions = special or _steps_of(goal)
+    descriptions = special or tuple(_called_out(one, page) for one in _steps_of(goal))
     if not descriptions or not all(understood(one) for one in descriptions):
         return ()
     return tuple(PlanStep(index=index, description=one) for index, one in enumerate(descriptions))
@@ -47,6 +48,20 @@ def _steps_of(goal: str) -> tuple[str, ...]:
     for rewrite in (_with_sources, _with_entries, _without_hints):
         clauses = tuple(rewrite(clauses))
     return clauses
+
+
+def _called_out(clause: str, page: PageTree) -> str:
+    """Return a clause whose verb no rule knows, but a button of the page has as its name, as a click on that."""
+    verb, _, rest = clause.partition(" ")
+    if read_instruction(clause) is not None or not rest:
+        return clause
+    buttons = [node.name for node in page.nodes if node.role == "btn" and folded(node.name) == folded(verb)]
+    if not buttons:
+        return clause
+    condition = re.search(
+        r"\b(?:less|lower|smaller|greater|more|higher|larger)\s+than\b.*$|\b(?:even|odd)\b", rest, _FLAGS
+    )
+    return f'Click "{buttons[0]}"' + (f" until it is {condition[0]}" if condition else "")
 
 
 def _plainer(goal: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
@@ -12,9 +12,10 @@ from actors.planner.solution import Solution, StepOver, Unsolved, UserAsked
 from actors.planner.solving.attempts import Attempts
 from actors.planner.solving.exploring import explore, uncover
 from actors.planner.solving.instructions import Instruction
-from actors.planner.solving.moves import on
+from actors.planner.solving.moves import looking, on
 from actors.planner.solving.picking import Wanted, anchors, pick, pick_all
-from actors.planner.solving.scene import Scene
+from actors.planner.solving.scene import Scene, box_of
+from actors.planner.solving.special import press_specially
 from actors.planner.solving.targets import NodeFit, TargetPhrase, phrase_of, same_thing
 from actors.planner.solving.vocabulary import CONTROLS, Deed
 from protocol.acting.tree import SemanticNode
@@ -23,6 +24,20 @@ _ACTIONS: Final[Mapping[Deed, str]] = MappingProxyType(
     {Deed.DOUBLE: "doubleClick", Deed.CONTEXT_MENU: "rightClick", Deed.HOVER: "hover", Deed.FOCUS: "focus"}
 )
 _MAX_FAILURES: Final = 3
+_OPENERS: Final = frozenset({"+", "☰", "⋮", "…", "...", "▸", "▾", "▼", "menu", "Menu"})
+_TALL_PX: Final = 24.5
+_WIDGETS: Final[Mapping[str, tuple[str, Callable[[SemanticNode], bool]]]] = MappingProxyType(
+    {
+        "button": ("btn", lambda _: True),
+        "checkbox": ("chk", lambda _: True),
+        "radio": ("radio", lambda _: True),
+        "text": ("inp", lambda node: box_of(node)[3] < _TALL_PX),
+        "textarea": ("inp", lambda node: box_of(node)[3] >= _TALL_PX),
+        "link": ("link", lambda _: True),
+        "select": ("sel", lambda _: True),
+    }
+)
+"""Names of kinds of controls as markup has them."""
 _PATH: Final = re.compile(r"\s*(?:>|›|→|»)\s*")
 
 
@@ -31,6 +46,9 @@ def press(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solutio
     action = _ACTIONS.get(instruction.deed, "click")
     if instruction.deed in {Deed.PRESS, Deed.EXPAND, Deed.CHOOSE} and _PATH.search(instruction.target):
         return press_path(instruction, scene, attempts)
+    special = press_specially(instruction, scene, attempts) if action == "click" else None
+    if special is not None:
+        return special
     phrase = phrase_of(instruction.target)
     if phrase.every or (phrase.count or 0) > 1:
         return press_each(instruction, scene, attempts)
@@ -59,6 +77,19 @@ def reach(instruction: Instruction, scene: Scene, attempts: Attempts, *, action:
 def _otherwise(instruction: Instruction, scene: Scene, attempts: Attempts, action: str) -> Solution:
     """Return what is done where no name fits: the only control of the kind, else a look elsewhere."""
     phrase = phrase_of(instruction.target)
+    if phrase.ordinal is not None:
+        return nth_of_pages(instruction, phrase, scene, attempts)
+    if phrase.quoted and (role := _WIDGETS.get(phrase.quoted[0].casefold())):
+        kinds = [node for node in scene.of_roles(*role[:1]) if role[1](node)]
+        if kinds:
+            return on(kinds[0], 0.75, action=action)
+    if (
+        any(same_thing(" ".join(phrase.words), word) for word in ("submit", "login"))
+        and len(scene.of_roles("btn")) == 1
+    ):
+        return on(scene.of_roles("btn")[0], 0.65, action=action)
+    if instruction.deed is Deed.EXPAND:
+        return _unfold(instruction, scene, attempts)
     if not phrase.quoted and (not phrase.words or len(attempts.looked) > 1):
         alone = [
             node for node in scene.nodes if node.role in (phrase.kinds or {"btn"}) and node.id not in attempts.failed
@@ -66,6 +97,40 @@ def _otherwise(instruction: Instruction, scene: Scene, attempts: Attempts, actio
         if len(alone) == 1:
             return on(alone[0], 0.7, action=action)
     return explore(instruction, scene, attempts)
+
+
+def nth_of_pages(instruction: Instruction, phrase: TargetPhrase, scene: Scene, attempts: Attempts) -> Solution:
+    """Return the click on the n-th of a list that goes on over further pages, or the turn to its page."""
+    links = [
+        node
+        for node in scene.of_roles("link", "item")
+        if not re.fullmatch(r"\d+|[<>«»‹›]+|next|prev\w*", node.name, re.IGNORECASE)
+    ]
+    lefts = [round(box_of(node)[0]) for node in links]
+    column = max(set(lefts), key=lefts.count, default=0)
+    listed = [node for node, left in zip(links, lefts, strict=True) if left == column]
+    wanted = (phrase.ordinal or 1) - 1
+    if not listed or wanted < 0:
+        return explore(instruction, scene, attempts)
+    page, place = divmod(wanted, len(listed))
+    turned = len(attempts.looked)
+    if turned == page or (page and any(f"page {page + 1}" in one.thought for one in attempts.taken)):
+        return on(listed[place], 0.8)
+    for name in (str(page + 1), ">", "next"):
+        for node in scene.of_roles("link", "btn"):
+            if same_thing(node.name, name):
+                return looking(node, f"turn to page {page + 1} with" if name == str(page + 1) else "turn the page with")
+    return explore(instruction, scene, attempts)
+
+
+def _unfold(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solution:
+    """Return the opening of what is shut, where an instruction names nothing that tells it from others."""
+    opened = {call.element for call in attempts.good}
+    shut = [node for node in scene.controls if "collapsed" in node.states and node.id not in opened]
+    shut = shut or [node for node in scene.nodes if node.name.strip() in _OPENERS and not attempts.good]
+    if shut and not attempts.good:
+        return on(shut[0], 0.75)
+    return StepOver(why=f"{instruction.words}: done.") if attempts.good else explore(instruction, scene, attempts)
 
 
 def press_path(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solution:
@@ -90,7 +155,7 @@ def press_each(instruction: Instruction, scene: Scene, attempts: Attempts) -> So
     """Return the next click on each of several: all that fit, or as many as are wanted."""
     phrase = phrase_of(instruction.target)
     targets = each_of(phrase, instruction, scene)
-    clicked = {call.element for call in attempts.good if call.name == "click"} | attempts.failed
+    clicked = {one.node.id for one in targets if attempts.has_clicked(one.node)} | attempts.failed
     wanted = _how_many(instruction) or len(targets)
     left = [one for one in targets if one.node.id not in clicked]
     if left and len(clicked) < wanted:
@@ -143,7 +208,7 @@ def submit(instruction: Instruction, scene: Scene, attempts: Attempts) -> Soluti
 def press_on_item(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solution:
     """Return the control with the verb's name that belongs to a thing: in its row, else once that is opened."""
     verb = instruction.verb.split(" ")[0]
-    if any(call.name == "click" for call in attempts.good):
+    if attempts.has_done("click"):
         return StepOver(why=f"{instruction.words}: done.")
     controls = [node for node in scene.controls if same_thing(node.name, verb) or verb in node.name.casefold().split()]
     controls = [node for node in controls if node.id not in attempts.failed]

@@ -10,6 +10,7 @@ from actors.planner.solving.clauses import unquoted
 from actors.planner.solving.exploring import explore, uncover
 from actors.planner.solving.instructions import Instruction
 from actors.planner.solving.moves import on, press_key, put
+from actors.planner.solving.queries import fill_query
 from actors.planner.solving.scene import Scene
 from actors.planner.solving.targets import same_thing
 from actors.planner.solving.words import folded
@@ -23,6 +24,9 @@ def search(instruction: Instruction, scene: Scene, attempts: Attempts) -> Soluti
     if attempts.has_done("click") or attempts.has_done("press"):
         return StepOver(why=f"{instruction.words}: done.")
     words = unquoted(instruction.target)
+    several = fill_query(instruction.target, instruction, scene, attempts)
+    if several is not None:
+        return several
     field = search_field(scene)
     if field is None:
         opener = next((node for node in scene.controls if same_thing(node.name, "search")), None)

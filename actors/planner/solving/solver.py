@@ -7,10 +7,17 @@ from types import MappingProxyType
 from typing import Final
 
 from actors.planner.solution import Chosen, Solution, TaskSoFar, Unsolved, UserAsked
+from actors.planner.solving.amounts import is_amount, set_amount
 from actors.planner.solving.attempts import Attempts
+from actors.planner.solving.browsing import history, mark_text, pause, scroll_there, sort_by, visit
+from actors.planner.solving.buying import add, buy
+from actors.planner.solving.calendars import pick_date
 from actors.planner.solving.choosing import choose
-from actors.planner.solving.filling import fill
+from actors.planner.solving.dates import date_in
+from actors.planner.solving.dragging import drag_things
+from actors.planner.solving.filling import field_for, fill
 from actors.planner.solving.instructions import Instruction, read_instruction
+from actors.planner.solving.pointing import pointed
 from actors.planner.solving.pressing import press, press_on_item, submit
 from actors.planner.solving.reading import count, find, read
 from actors.planner.solving.scene import Scene
@@ -43,8 +50,19 @@ _RULES: Final[Mapping[Deed, _Carry]] = MappingProxyType(
         Deed.READ: read,
         Deed.COUNT: count,
         Deed.FIND: find,
+        Deed.VISIT: visit,
+        Deed.BACK: history,
+        Deed.REFRESH: history,
+        Deed.SCROLL: scroll_there,
+        Deed.WAIT: pause,
+        Deed.HIGHLIGHT: mark_text,
+        Deed.SORT: sort_by,
+        Deed.DRAG: drag_things,
+        Deed.BUY: buy,
+        Deed.ADD: add,
     }
 )
+_PUTTING: Final = frozenset({Deed.CHOOSE, Deed.SET, Deed.FILL})
 _COLOUR_WORDS: Final = frozenset({"colour", "color", "colored", "coloured", "shade", "shades", "farbe", "couleur"})
 
 
@@ -68,9 +86,22 @@ def solve(step: PlanStep, page: PageTree, so_far: TaskSoFar) -> Solution:
     attempts = Attempts.of(step, so_far)
     if page.dialog:
         return _answer_dialog(page, so_far)
+    solution = _carried_out(instruction, scene, attempts)
+    return pointed(solution, scene) if isinstance(solution, Chosen) else solution
+
+
+def _carried_out(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solution:
+    """Return what the rule for an instruction says."""
     rule = _RULES.get(instruction.deed)
     if rule is None:
         return Unsolved(why=f"No rule knows how to {instruction.verb}.")
+    if instruction.deed in _PUTTING and is_amount(instruction):
+        return set_amount(instruction, scene, attempts)
+    day = date_in(instruction.value) if instruction.deed in _PUTTING else None
+    if day is not None:
+        field = field_for(instruction.target, scene, attempts)
+        if not isinstance(field, UserAsked):
+            return pick_date(instruction, day, field.node if field else None, scene, attempts)
     return rule(instruction, scene, attempts)
 
 

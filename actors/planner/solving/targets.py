@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from actors.planner.solving.clauses import quotes_in
@@ -69,6 +69,8 @@ class TargetPhrase:
     within: str = ""
     every: bool = False
     count: int | None = None
+    any: bool = False
+    """Whether any one of those that fit will do."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,13 +84,14 @@ class NodeFit:
 def phrase_of(text: str) -> TargetPhrase:
     """Parse a phrase for something on a page."""
     plain = without_article(text.strip().rstrip(".,"))
+    indefinite = bool(re.match(r"(?:a|an|any|one of|some|ein|eine|un|une|una)\s", text.strip(), re.IGNORECASE))
     match = _WITHIN.match(plain) if not quotes_in(plain) or not plain.startswith(('"', "“", "'")) else None
     head, within = (match["head"], match["within"]) if match else (plain, "")
     if match is None and (
         behind := re.match(r"^([\"“'].+?[\"”'](?:\s+\w+)?)\s+(?:in|on|of|under|for|by|from|next to)\s+(.+)$", plain)
     ):
         head, within = behind[1], behind[2]
-    return _parsed(plain, head, within)
+    return replace(_parsed(plain, head, within), any=indefinite)
 
 
 def _parsed(plain: str, head: str, within: str) -> TargetPhrase:
@@ -138,6 +141,8 @@ def fit(phrase: TargetPhrase, node: SemanticNode) -> float:
 
 def _fit_of_words(phrase: TargetPhrase, node: SemanticNode) -> float:
     labels = [node.name] if node.name else []
+    if ":" in node.name:
+        labels.append(node.name.split(":")[0])
     if node.role not in {"inp", "sel", "slider", "spin"} and node.value:
         labels.append(node.value)
     if phrase.quoted:
@@ -161,6 +166,8 @@ def _fit_of_quote(quote: str, label: str) -> float:
     if len(label) >= MAX_NAME_CHARS - 2 and folded(quote).startswith(folded(label).rstrip("…. ")):
         return SAME_WORDS
     wanted, present = tokens(quote), tokens(label)
+    if same_thing(quote, label):
+        return SYNONYM - 0.08
     if wanted and _is_part(wanted, present):
         return ALL_WORDS + 0.1 * len(wanted) / len(present)
     return FUZZY if likeness(quote, label) > _FUZZY_FROM + 0.06 else 0.0

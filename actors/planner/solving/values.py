@@ -21,7 +21,7 @@ _LITERAL: Final = 0.96
 _READ: Final = 0.85
 
 
-def value_of(words: str, scene: Scene) -> tuple[str, float] | None:
+def value_of(words: str, scene: Scene, *, texts: tuple[str, ...] = ()) -> tuple[str, float] | None:
     """Return the text that words mean, and how sure that is; None where they mean something that the page lacks."""
     text = words.strip()
     cased = re.match(r"^(.+) in (upper|lower) case$", text)
@@ -34,6 +34,8 @@ def value_of(words: str, scene: Scene) -> tuple[str, float] | None:
         return quotes_in(text)[0], _LITERAL
     if _PLACEHOLDER.match(text):
         return text, _LITERAL
+    if texts and (read_out := _of_text(text, texts[-1])) is not None:
+        return read_out, _READ
     for pattern, read in _EXPRESSIONS:
         match = pattern.search(text)
         if match:
@@ -53,6 +55,19 @@ def _word_at(match: re.Match[str], scene: Scene) -> str | None:
     return words[index] if 0 <= index < len(words) else None
 
 
+def _of_text(words: str, text: str) -> str | None:
+    """Return what words mean of a text that was read: a word of it, or all of it."""
+    match = re.match(r"^the\s+(?:(?P<place>\w+)\s+word|text)\b", words, re.IGNORECASE)
+    if match is None:
+        return None
+    place = ordinal_of(match["place"]) if match["place"] else None
+    if place is None:
+        return text
+    parts = [word.strip('.,;:!?"“”') for word in text.split()]
+    index = place - 1 if place > 0 else len(parts) + place
+    return parts[index] if 0 <= index < len(parts) else None
+
+
 def text_of(source: str, scene: Scene) -> str | None:
     """Return a text that the page shows: a field's where one is meant, else its paragraph's."""
     phrase = phrase_of(source)
@@ -67,6 +82,12 @@ def text_of(source: str, scene: Scene) -> str | None:
     if phrase.ordinal is None and not areas:
         return max(texts, key=_length).name
     return (texts[index].value or texts[index].name) if 0 <= index < len(texts) else None
+
+
+def long_texts(scene: Scene) -> list[SemanticNode]:
+    """Return the texts of a page that are more than a label."""
+    texts = scene.of_roles("text")
+    return [node for node in texts if len(node.name) >= _LONG_TEXT and " " in node.name] or list(texts)
 
 
 def _length(node: SemanticNode) -> int:

@@ -1,0 +1,161 @@
+"""Buying: the one of several offers that the words mean, the best of them by a number, and what goes into a cart."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from actors.planner.solution import Solution, StepOver, Unsolved, UserAsked
+from actors.planner.solving.attempts import Attempts
+from actors.planner.solving.exploring import explore
+from actors.planner.solving.instructions import Instruction
+from actors.planner.solving.moves import looking, on
+from actors.planner.solving.picking import Wanted, anchors, pick
+from actors.planner.solving.queries import fill_query
+from actors.planner.solving.scene import Scene
+from actors.planner.solving.special import press_specially
+from actors.planner.solving.targets import NodeFit, phrase_of, same_thing
+from actors.planner.solving.words import stems, tokens
+from protocol.acting.tree import SemanticNode
+
+_FLAGS: Final = re.IGNORECASE
+_ONE_OF_EACH: Final = re.compile(r"^(?:one|1)\s+of\s+each(?:\s+item)?\s*:?\s*", _FLAGS)
+_CONFIDENCE: Final = 0.8
+_MINUTES: Final = {"d": 1440.0, "h": 60.0, "m": 1.0}
+_DURATION: Final = re.compile(r"(\d+)\s*([dhm])(?:ays?|ours?|rs?|in(?:ute)?s?)?\b", _FLAGS)
+_AMOUNT: Final = re.compile(r"[$€£]\s?([\d,]+(?:\.\d+)?)|([\d,]+(?:\.\d+)?)\s?[$€£]")
+_BY_TIME: Final = frozenset({"shortest", "longest", "fastest", "duration", "quickest", "slowest", "time"})
+
+
+def buy(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solution:
+    """Return the next action that buys, orders or books what an instruction means."""
+    special = press_specially(instruction, scene, attempts)
+    if special is not None:
+        return special
+    phrase = phrase_of(instruction.target)
+    offers = _offers(instruction.verb, scene)
+    if phrase.most or phrase.least:
+        return _best_offer(instruction, offers, scene, attempts)
+    if _ONE_OF_EACH.match(instruction.target):
+        return _one_of_each(instruction, scene, attempts)
+    if attempts.has_done("click"):
+        return StepOver(why=f"{instruction.words}: done.")
+    return _offer_of(instruction.target, offers, instruction, scene, attempts)
+
+
+def _offers(verb: str, scene: Scene) -> list[SemanticNode]:
+    words = {verb.split(" ", maxsplit=1)[0], "buy", "book", "order", "select"}
+    return [node for node in scene.of_roles("btn", "link") if words & set(tokens(node.name))]
+
+
+def _offer_of(
+    thing: str, offers: list[SemanticNode], instruction: Instruction, scene: Scene, attempts: Attempts
+) -> Solution:
+    for anchor in anchors(scene, thing, {node.id for node in offers}):
+        section = {node.id for node in scene.in_section_of(anchor)}
+        own = [node for node in offers if node.id in section or scene.same_row(node, anchor)]
+        if own and own[0].id not in attempts.failed:
+            return on(own[0], _CONFIDENCE)
+    if len(offers) == 1:
+        return on(offers[0], _CONFIDENCE - 0.1)
+    return explore(instruction, scene, attempts)
+
+
+def _best_offer(instruction: Instruction, offers: list[SemanticNode], scene: Scene, attempts: Attempts) -> Solution:
+    """Return the click on the offer with the least or the most of what the words rank by, once there are offers."""
+    if any(call.name == "click" and call.element in {node.id for node in offers} for call in attempts.good):
+        return StepOver(why=f"{instruction.words}: done.")
+    phrase = phrase_of(instruction.target)
+    ranked = [(value, node) for node in offers if (value := _rank(node, instruction.target, scene)) is not None]
+    if ranked:
+        ranked.sort(key=_first)
+        return on(ranked[-1 if phrase.most else 0][1], _CONFIDENCE)
+    query = re.sub(r"^.*?(?=\b(?:from|to)\b)", "", instruction.target, flags=_FLAGS)
+    form = fill_query(query, instruction, scene, attempts)
+    return form or explore(instruction, scene, attempts)
+
+
+def _first(pair: tuple[float, SemanticNode]) -> float:
+    return pair[0]
+
+
+def _rank(offer: SemanticNode, words: str, scene: Scene) -> float | None:
+    """Return what an offer is ranked by: how long it takes, or what it costs; of all that stands with it."""
+    texts = _card_of(offer, scene)
+    if _BY_TIME & set(tokens(words)):
+        whole = " ".join(texts)
+        minutes = sum(float(amount) * _MINUTES[unit.casefold()] for amount, unit in _DURATION.findall(whole))
+        return minutes or None
+    match = _AMOUNT.search(f"{offer.name} {' '.join(texts)}")
+    return float((match[1] or match[2]).replace(",", "")) if match else None
+
+
+def _card_of(offer: SemanticNode, scene: Scene) -> list[str]:
+    """Return the words that belong to an offer: those between the control before it and itself."""
+    place = scene.order.get(offer.id, 0)
+    words: list[str] = []
+    for node in reversed(scene.nodes[:place]):
+        if node.role in {"btn"} and stems(node.name) & stems(offer.name):
+            break
+        words.append(node.name)
+    return words[::-1]
+
+
+def _one_of_each(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solution:
+    """Return the next click on the plus beside a thing, then that which orders."""
+    names = [part for part in re.split(r"\s*,\s*(?:and\s+)?", _ONE_OF_EACH.sub("", instruction.target)) if part]
+    return _with_plus([(name, 1) for name in names], instruction, scene, attempts)
+
+
+def _with_plus(wanted: list[tuple[str, int]], instruction: Instruction, scene: Scene, attempts: Attempts) -> Solution:
+    done = {one.thought for one in attempts.taken}
+    for name, count in wanted:
+        anchor = next(iter(anchors(scene, name)), None)
+        if anchor is None:
+            return explore(instruction, scene, attempts)
+        plus = _plus_of(anchor, scene)
+        for number in range(count):
+            thought = f"Add “{name}” ({number + 1})."
+            if thought not in done:
+                return on(plus, _CONFIDENCE, thought=thought) if plus else Unsolved(why=f"Nothing adds “{name}”.")
+    order = next((node for node in scene.of_roles("btn") if same_thing(node.name, instruction.verb)), None)
+    if order is None or attempts.has_clicked(order):
+        return StepOver(why=f"{instruction.words}: done.")
+    return on(order, _CONFIDENCE)
+
+
+def _plus_of(anchor: SemanticNode, scene: Scene) -> SemanticNode | None:
+    section = [node for node in scene.in_section_of(anchor) if same_thing(node.name, "plus")]
+    beside = [node for node in scene.nodes if same_thing(node.name, "plus") and scene.same_row(node, anchor)]
+    return next(iter(beside or section), None)
+
+
+def add(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solution:
+    """Return what adds a thing to a cart or a list: the control in its row, else on the page of its own."""
+    if any(f"Add “{instruction.target}”" in one.thought for one in attempts.taken if one.status != "error"):
+        return StepOver(why=f"{instruction.words}: done.")
+    place = instruction.place or "cart"
+    adders = [node for node in scene.of_roles("btn", "link") if _adds(node, place)]
+    for anchor in anchors(scene, instruction.target, {node.id for node in adders}):
+        section = {node.id for node in scene.in_section_of(anchor)}
+        own = [node for node in adders if node.id in section or scene.same_row(node, anchor)]
+        own = own or [node for node in adders if stems(instruction.target) <= stems(f"{node.name} {node.context}")]
+        if own and own[0].id not in attempts.failed:
+            return on(own[0], 0.85, thought=f"Add “{instruction.target}”.")
+    if len(adders) == 1 and attempts.looked:
+        return on(adders[0], _CONFIDENCE, thought=f"Add “{instruction.target}”.")
+    picked = pick(scene, Wanted(phrase=phrase_of(instruction.target), roles=frozenset({"link", "item", "img"})))
+    if isinstance(picked, NodeFit) and not attempts.looked:
+        return looking(picked.node, "open")
+    if len(adders) == 1:
+        return on(adders[0], _CONFIDENCE - 0.1, thought=f"Add “{instruction.target}”.")
+    return picked if isinstance(picked, UserAsked) else explore(instruction, scene, attempts)
+
+
+def _adds(node: SemanticNode, place: str) -> bool:
+    low = node.name.casefold()
+    return (
+        same_thing(node.name, "add to cart")
+        or same_thing(node.name, "plus")
+        or ("add" in tokens(low) and bool(stems(place) & stems(low)))
+    )
