@@ -166,7 +166,7 @@ class ActingRun:
         state = self.log.state
         query = state.goal if state.plan is None else state.plan.steps[state.plan.current].description
         return await self.performer.tree(
-            query=query, max_tokens=None, everywhere=True, colours=solving.wants_colours(state.goal)
+            query=query, max_tokens=None, everywhere=True, boxes=True, colours=solving.wants_colours(state.goal)
         )
 
     def _round(self) -> Round:

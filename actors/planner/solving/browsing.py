@@ -27,6 +27,12 @@ _SURE: Final = 0.95
 _TO_THE_END: Final = 50.0
 _MAX_WAIT_S: Final = 30.0
 _SORT_TRIES: Final = 2
+_COLUMN_PX: Final = 40
+_ORDER_WORDS: Final = re.compile(
+    r"[,(]?\s*\b(?:in\s+)?(?:asc\w*|desc\w*|increasing|decreasing|highest|lowest|newest|low to high|high to low|first"
+    r"|order|absteigend|aufsteigend)\b.*$",
+    _FLAGS,
+)
 
 
 def visit(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solution:
@@ -142,12 +148,7 @@ def sort_by(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solut
     falling = bool(
         re.search(r"\b(?:desc\w*|decreasing|highest|largest|newest|z to a|high to low|absteigend)\b", match[1], _FLAGS)
     )
-    column = re.sub(
-        r"[,(]?\s*\b(?:in\s+)?(?:asc\w*|desc\w*|increasing|decreasing|highest|lowest|newest|low to high|high to low|first|order|absteigend|aufsteigend)\b.*$",
-        "",
-        match[1],
-        flags=_FLAGS,
-    ).strip(" ,")
+    column = _ORDER_WORDS.sub("", match[1]).strip(" ,")
     for node in scene.of_roles("sel"):
         options = [text for text in node.context.split(" | ") if column.casefold() in text.casefold()]
         way = [text for text in options if bool(re.search(r"desc|high to low|newest|z-a|↓", text, _FLAGS)) == falling]
@@ -168,7 +169,7 @@ def _is_sorted(head: SemanticNode, scene: Scene, *, falling: bool) -> bool:
     cells = [
         node
         for node in scene.nodes
-        if node.role == "text" and abs(centre_of(node)[0] - x) < 40 and centre_of(node)[1] > y
+        if node.role == "text" and abs(centre_of(node)[0] - x) < _COLUMN_PX and centre_of(node)[1] > y
     ]
     numbers = [value for node in cells if (value := number_in(node.name)) is not None]
     return numbers == sorted(numbers, reverse=falling)

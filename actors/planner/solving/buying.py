@@ -95,7 +95,7 @@ def _card_of(offer: SemanticNode, scene: Scene) -> list[str]:
     place = scene.order.get(offer.id, 0)
     words: list[str] = []
     for node in reversed(scene.nodes[:place]):
-        if node.role in {"btn"} and stems(node.name) & stems(offer.name):
+        if node.role == "btn" and stems(node.name) & stems(offer.name):
             break
         words.append(node.name)
     return words[::-1]

@@ -44,17 +44,20 @@ def fill(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solution
         return _fill_by_labels(instruction, scene, attempts)
     if _BEGINS.search(instruction.value or instruction.target):
         return _complete(instruction, scene, attempts)
-    if (whole := _whole_text_of(instruction.value, scene, attempts)) is not None:
+    whole = _whole_text_of(instruction.value, scene, attempts)
+    if whole is not None:
         return whole
     meant = value_of(instruction.value or instruction.target, scene, texts=_texts_read(attempts))
     if meant is None:
         return Unsolved(why=f"The page does not show {instruction.value}.")
-    value, certainty = meant
-    target = instruction.target if instruction.value else ""
     if len(attempts.bad) >= _MAX_FAILURES:
         return Unsolved(why=f"{instruction.words}: {_MAX_FAILURES} ways were tried.")
-    phrase = phrase_of(target)
-    if phrase.every:
+    return _fill_with(*meant, instruction, scene, attempts)
+
+
+def _fill_with(value: str, certainty: float, instruction: Instruction, scene: Scene, attempts: Attempts) -> Solution:
+    target = instruction.target if instruction.value else ""
+    if phrase_of(target).every:
         return _fill_each(instruction, scene, attempts, value)
     if any(call.name == "setValue" and call.arguments.get("value") in _writings(value) for call in attempts.good):
         return StepOver(why=f"{instruction.words}: done.")
@@ -69,6 +72,7 @@ def fill(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solution
 
 
 def put_into(field: NodeFit, value: str, certainty: float, scene: Scene, attempts: Attempts) -> Solution:
+    """Return the putting of a value into a field, as its kind takes it, in the next way that has not failed."""
     node = field.node
     if node.role == "sel" and options_of(node):
         return choose_in(node, value, scene, attempts)
@@ -147,13 +151,13 @@ def _fill_by_labels(instruction: Instruction, scene: Scene, attempts: Attempts) 
     for node in scene.of_roles("inp"):
         if node.value or node.id in attempts.failed:
             continue
-        value = value_beside(node.name.rstrip(": "), replace_fields(scene))
+        value = value_beside(node.name.rstrip(": "), without_fields(scene))
         if value:
             return put(node, value, 0.85)
     return StepOver(why=f"{instruction.words}: done.") if attempts.good else Unsolved(why="No label has a value.")
 
 
-def replace_fields(scene: Scene) -> Scene:
+def without_fields(scene: Scene) -> Scene:
     """Return a scene without fields and without the labels that stand beside them."""
     fields = scene.of_roles("inp", "sel")
     labels = {folded(node.name) for node in fields}

@@ -60,7 +60,7 @@ def _by_cue(part: tuple[str, str], node: SemanticNode) -> bool:
     wanted = {stem(word) for word in tokens(cue)}
     if names & (wanted - STOP_WORDS - {"from", "to", "by", "on", "in"}):
         return True
-    plain = {word for word in tokens(node.name)}
+    plain = set(tokens(node.name))
     if cue.casefold() in {"from", "to"} and date_in(value) is None:
         return cue.casefold() in plain or same_thing(cue, node.name)
     return "year" in plain and bool(re.fullmatch(r"\d{4}", value))

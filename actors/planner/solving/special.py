@@ -24,7 +24,9 @@ _MIDDLE: Final = re.compile(r"\b(?:cent(?:er|re)|middle)\s+of\s+(.+)$", _FLAGS)
 _BETWEEN: Final = re.compile(r"\bmid-?\s?point\s+between\b", _FLAGS)
 _DESCRIBES: Final = re.compile(r"\bthat\s+(?:best\s+|correctly\s+)?(?:describes|names|matches|identifies)\b", _FLAGS)
 _CONDITION: Final = re.compile(
-    r"\b(?:when|once|until|as soon as|if)\b.*?\b(?P<way>less|lower|below|under|smaller|cheaper|greater|more|higher|above|over|larger|equal(?:s)?|even|odd)"
+    r"\b(?:when|once|until|as soon as|if)\b.*?"
+    r"\b(?P<way>less|lower|below|under|smaller|cheaper|greater|more|higher|above"
+    r"|over|larger|equal(?:s)?|even|odd)"
     r"(?:\s+(?:than|to))?\s*(?P<limit>[$€£]?\s?-?\d[\d.,]*)?",
     _FLAGS,
 )
