@@ -2,7 +2,7 @@
 
 `./scripts/bench extraction DATA_DIR`, `./scripts/bench judge VERDICT_DIR DATA_DIR` and
 `./scripts/bench models DATA_DIR` need pages or questions that Weft has not, and `./scripts/bench field` installs its
-peers.
+peers. `./scripts/bench tree DATA_DIR` reads real pages in place of made up ones.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from tests.bench import (
     sessions,
     startup,
     tiers,
+    tree,
 )
 from tests.bench.field import run as field
 from tests.bench.table import Row, show
@@ -56,11 +57,17 @@ BENCHMARKS: Mapping[str, Callable[[], Awaitable[list[Row]]]] = {
     "capture": capture.measure,
     "fairness": fairness.measure,
     "search": search.measure,
+    "tree": tree.measure,
 }
 
-EXTRACTION = "extraction"
+WITH_PAGES: Mapping[str, Callable[[Path], Awaitable[list[Row]]]] = {
+    "extraction": extraction.measure,
+    "models": models.measure,
+    "tree": tree.measure,
+}
+"""Benchmarks that read pages or questions of a folder."""
+
 JUDGE = "judge"
-MODELS = "models"
 
 FIELD = "field"
 """It installs its peers from the package indexes, so it runs by its name alone."""
@@ -81,10 +88,8 @@ def choose(arguments: list[str]) -> Mapping[str, Callable[[], Awaitable[list[Row
     match arguments:
         case []:
             return BENCHMARKS
-        case [name, data_dir] if name == EXTRACTION and Path(data_dir).is_dir():
-            return {EXTRACTION: partial(extraction.measure, Path(data_dir))}
-        case [name, data_dir] if name == MODELS and Path(data_dir).is_dir():
-            return {MODELS: partial(models.measure, Path(data_dir))}
+        case [name, data_dir] if name in WITH_PAGES and Path(data_dir).is_dir():
+            return {name: partial(WITH_PAGES[name], Path(data_dir))}
         case [name] if name == FIELD:
             return {FIELD: field.measure}
         case [name, verdict_dir, data_dir] if name == JUDGE and Path(verdict_dir).is_dir() and Path(data_dir).is_dir():
@@ -93,7 +98,7 @@ def choose(arguments: list[str]) -> Mapping[str, Callable[[], Awaitable[list[Row
             return {name: BENCHMARKS[name] for name in arguments}
         case _:
             names = " | ".join((*BENCHMARKS, FIELD))
-            with_data = f"{EXTRACTION} DATA_DIR, {JUDGE} VERDICT_DIR DATA_DIR or {MODELS} DATA_DIR, which Weft has not"
+            with_data = f"{' | '.join(WITH_PAGES)} DATA_DIR, or {JUDGE} VERDICT_DIR DATA_DIR, which Weft has not"
             sys.exit(f"usage: scripts/bench [{names}]... or {with_data}")
 
 

@@ -151,3 +151,13 @@ def test_what_does_not_fit_comes_after_what_the_query_is_about(web: Viewing) -> 
     assert first.left_out == 80 - len(first.nodes)
     assert not {node.id for node in first.nodes} & {node.id for node in rest.nodes}
     assert web.tree(max_tokens=None).left_out == 0
+
+
+def test_what_is_fixed_to_the_window_is_told_wherever_it_stands(web: Viewing) -> None:
+    web.show(
+        """<section style="height:900px"><nav style="position:fixed;top:0;left:0;right:0;height:60px"><b>Looms</b> <a href=/cart>Cart</a></nav>Top</section>
+        <section style="height:3000px"></section><button>Order</button>"""
+    )
+    web.run("scrollTo(0, 10000)")
+
+    assert [node.name for node in web.tree().nodes] == ["Looms Cart", "Cart", "Order"]

@@ -1,6 +1,8 @@
 // Reads the page as short nodes (V3): what can be acted on, in the order in which it is shown, and the words beside it.
 weft.part((view) => {
-  const LEAST_SEEN = 0.66, NAME_CHARS = 50, MANY_HITS = 600, LATEST_MS = 600, ALWAYS = 60, MANY_SCROLLS = 20, LEAST_SCROLL = 40, MORE = 4, LEAST_BOX = 3;
+  const LEAST_SEEN = 0.66, NAME_CHARS = 50, MANY_HITS = 600, LATEST_MS = 600, ALWAYS = 60, MANY_SCROLLS = 20, LEAST_SCROLL = 40, MORE = 4, LEAST_BOX = 3, SAMPLES = 7;
+  const CONTROLS = 'a[href], button, input, select, textarea, summary, iframe, [role], [onclick], [tabindex], [contenteditable]';
+  const TICKS = new Set(['checkbox', 'radio', 'file']);
   const ROLES = {
     button: 'btn', link: 'link', a: 'link', textbox: 'inp', searchbox: 'inp', input: 'inp', textarea: 'inp', spinbutton: 'inp', editor: 'inp', checkbox: 'chk',
     radio: 'radio', select: 'sel', combobox: 'sel', listbox: 'sel', menuitem: 'menu', menuitemcheckbox: 'menu', menuitemradio: 'menu', tab: 'tab',
@@ -22,8 +24,26 @@ weft.part((view) => {
     return frame ? view.within(own, { left: frame.left, top: frame.top, right: frame.right, bottom: frame.bottom }) ?? { left: 0, top: 0, right: 0, bottom: 0 } : own;
   }
 
+  // Tells what lies outside of a pane with all that it holds, so that long pages cost no more than short ones. What is fixed to the window
+  // may stand in what lies far away: controls are looked for by themselves, the rest by what is hit here and there.
+  function outside(pane) {
+    const spine = new Set();
+    const add = (element) => {
+      for (let node = element; node && !spine.has(node); node = view.above(node)) spine.add(node);
+    };
+    for (const element of view.findAll(document, CONTROLS)) if (view.within(view.box(element), pane)) add(element);
+    for (let across = 0.5; across < SAMPLES; across++)
+      for (let down = 0.5; down < SAMPLES; down++) add(view.hit(pane.left + ((pane.right - pane.left) * across) / SAMPLES, pane.top + ((pane.bottom - pane.top) * down) / SAMPLES));
+    return (element, tag) => {
+      if (view.INLINE.has(tag) || tag === 'body' || tag === 'html' || spine.has(element)) return false;
+      const box = view.box(element);
+      return box.height > 0 && box.width > 0 && !view.within(box, pane);
+    };
+  }
+
   // Whether a find is shown; tells where it is really hit, and whether something lies over it.
   function place(find, pane, state) {
+    if (!state.everywhere && !TICKS.has(find.kind) && isFar(find.element, pane)) return false;
     find.box = view.shownAt(find);
     if (!find.box || (!state.everywhere && !view.within(find.box, pane))) return false;
     const shown = find.stand ?? find.element;
@@ -39,6 +59,11 @@ weft.part((view) => {
       find.point = point;
     } else if (state.modal) find.covered = !view.isWithin(shown, state.modal);
     return true;
+  }
+
+  function isFar(element, pane) {
+    const box = view.box(element);
+    return box.width > 0 && box.height > 0 && !view.within(box, pane);
   }
 
   const part = (seen, box) => ((seen.right - seen.left) * (seen.bottom - seen.top)) / (box.width * box.height || 1);
@@ -162,14 +187,14 @@ weft.part((view) => {
   function capture(options) {
     const { everywhere = false, text = true, frame = null } = options;
     view.beginStamping();
-    const pane = paneOf(frame), seen = view.walk(false);
+    const pane = paneOf(frame), away = everywhere ? () => false : outside(pane), seen = view.walk(false, away);
     const state = { hits: 0, modal: view.modal(), everywhere, covered: frame?.covered === true };
     const named = judged(seen.finds, pane, state);
     const scrolls = scrollers(seen.scrolls, named, pane, state);
     const frames = view.framesOf(seen.frames);
     const fresh = view.assign([...named, ...scrolls, ...frames]);
     const kept = [];
-    for (const item of view.ordered([...named, ...scrolls], frames, pane, { text, everywhere })) {
+    for (const item of view.ordered([...named, ...scrolls], frames, pane, { text, everywhere, away })) {
       try {
         if (item.frame) item.frame.at = kept.length;
         else kept.push(described(item, options));

@@ -126,5 +126,5 @@ weft.part((view) => {
     else if (find.box && state.modal) find.covered = !view.isWithin(shown, state.modal);
   }
 
-  Object.assign(view, { measure, modal, isShown, shownAt, rescued, clip, hitPoint });
+  Object.assign(view, { measure, modal, isShown, shownAt, rescued, clip, hit, hitPoint });
 });

@@ -11,8 +11,9 @@ weft.part((view) => {
   const begun = performance.now();
   const spent = () => performance.now() - begun;
 
-  // Walks the page; returns the finds, the regions and the frames, and whether all of it was seen.
-  function walk(hidden) {
+  // Walks the page; returns the finds, the regions and the frames, and whether all of it was seen. What is `away` is passed over with
+  // all that it holds.
+  function walk(hidden, away = () => false) {
     const seen = { finds: [], frames: [], scrolls: [], cut: false, visited: 0, total: 0 };
     const stack = [{ node: view.rootElement(document), region: 'page', pointed: false, inside: null, off: false }];
     while (stack.length) {
@@ -23,7 +24,7 @@ weft.part((view) => {
         break;
       }
       try {
-        visit(item, stack, seen, hidden);
+        visit(item, stack, seen, hidden, away);
       } catch {
         seen.cut = true; // an element that cannot be read hides no other
       }
@@ -31,10 +32,10 @@ weft.part((view) => {
     return seen;
   }
 
-  function visit(item, stack, seen, hidden) {
+  function visit(item, stack, seen, hidden, away) {
     const { node } = item;
     const tag = view.tag(node);
-    if (SKIPPED.has(tag)) return;
+    if (SKIPPED.has(tag) || away(node, tag)) return;
     const kind = view.kindOf(node);
     const styled = kind !== '' || spent() < STYLES_MS;
     const style = styled ? getComputedStyle(node) : null;

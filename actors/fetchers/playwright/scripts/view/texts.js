@@ -14,15 +14,9 @@ weft.part((view) => {
     return { left, right, top, bottom, share: ((right - left) * (bottom - top)) / (most || 1) };
   }
 
-  function around(finds) {
-    const spine = new Set();
-    for (const { element } of finds) for (let node = element; node && !spine.has(node); node = view.above(node)) spine.add(node);
-    return spine;
-  }
-
   // Every find and every piece of words or picture that a pane shows, in the order of the page.
-  function ordered(finds, frames, pane, { text, everywhere }) {
-    const place = { items: [], controls: new Map(finds.map((find) => [find.element, find])), frames: new Map(frames.map((find) => [find.element, find])), spine: around([...finds, ...frames]), pane, text, everywhere, visited: 0, cut: false };
+  function ordered(finds, frames, pane, { text, everywhere, away }) {
+    const place = { items: [], controls: new Map(finds.map((find) => [find.element, find])), frames: new Map(frames.map((find) => [find.element, find])), away, pane, text, everywhere, visited: 0, cut: false };
     const begun = performance.now();
     const stack = [{ node: view.rootElement(document), block: null, inside: null }];
     while (stack.length) {
@@ -63,7 +57,7 @@ weft.part((view) => {
     }
     if (SKIPPED.has(tag) || FIELDS.has(tag) || !view.shows(node)) return;
     const inline = view.INLINE.has(tag);
-    if (!inline && isAway(node, tag, place)) return;
+    if (place.away(node, tag)) return;
     if (tag === 'svg' || tag === 'img' || tag === 'canvas') {
       if (place.text && !inside) pictures(node, tag, block, place);
       return;
@@ -117,13 +111,6 @@ weft.part((view) => {
     if (everywhere) return seen !== null || scrolls;
     const shown = seen && within(seen, pane);
     return Boolean(shown) && (shown.share >= LEAST_SEEN || shown.bottom - shown.top >= LEAST_LINE);
-  }
-
-  // Whether all of an element lies outside of the pane, and nothing in it that is shown.
-  function isAway(element, tag, { pane, everywhere, spine }) {
-    if (everywhere || spine.has(element) || tag === 'body' || tag === 'html') return false;
-    const box = view.box(element);
-    return box.height > 0 && box.width > 0 && !within(box, pane);
   }
 
   function pictures(element, tag, block, place) {
