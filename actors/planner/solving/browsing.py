@@ -80,10 +80,16 @@ def scroll_there(instruction: Instruction, scene: Scene, attempts: Attempts) -> 
     up = bool(re.search(r"\b(?:top|up|start|beginning|anfang|oben|haut|arriba)\b", words, _FLAGS))
     ends = bool(re.search(r"\b(?:top|bottom|end|start|beginning|ende|anfang|fin|bas|haut|final)\b", words, _FLAGS))
     container = next((node for node in scene.nodes if node.scroll is not None and _is_named(node, words)), None)
+    until = re.search(r"\buntil\b.*?\b(?:see|find|shows?|is visible)\b\s*|\bto\s+(?=[\"“])", words, _FLAGS)
+    if until:
+        return _scrolled_to(words[until.end() :], instruction, scene, attempts)
     if ends or re.search(r"\b(?:up|down)\b", words, _FLAGS):
         pages = _TO_THE_END if ends else 1.0
         return scroll(element=container.id if container else "", down=not up, pages=pages, thought=words, looks=False)
-    target = re.sub(r"^(?:until\s+(?:you\s+see\s+)?|to\s+)", "", instruction.target, flags=_FLAGS)
+    return _scrolled_to(re.sub(r"^to\s+", "", instruction.target), instruction, scene, attempts)
+
+
+def _scrolled_to(target: str, instruction: Instruction, scene: Scene, attempts: Attempts) -> Solution:
     text = unquoted(target)
     if anchors(scene, text):
         return _doing("findText", f"Scroll to “{text}”.", ExpectedKind.ANY_CHANGE, text=anchors(scene, text)[0].name)

@@ -55,6 +55,31 @@ def entries_in(clause: str) -> tuple[tuple[str, str], ...]:
     return ()
 
 
+def entries_of_fields(clause: str, page: PageTree) -> tuple[tuple[str, str], ...]:
+    """Return what a clause says for fields that the page has: `first name Ada, city Paris`, `Ada as the name`."""
+    masked = MaskedText(clause)
+    filling = _FILLING.match(masked.text)
+    if filling is None:
+        return ()
+    rest = masked.text[filling.end() :]
+    pieces = re.split(r"\s*,\s*(?:and\s+)?|\s+and\s+", rest)
+    placed = [re.fullmatch(r"(.+?)\s+(?:as|for|into|in)\s+(?:the|my|your)?\s*(.+)", piece) for piece in pieces]
+    if len(pieces) >= _MORE_THAN_ONE and all(placed):
+        return tuple((one[2], _as_quote(masked.whole(one[1]))) for one in placed if one)
+    names = sorted(
+        {node.name.rstrip(":* ") for node in page.nodes if node.role in {"inp", "sel"}}, key=len, reverse=True
+    )
+    known = "|".join(re.escape(name) for name in names if name)
+    if not known:
+        return ()
+    cue = re.compile(
+        rf"\b(?P<name>{known})\b\s*(?::|=|is|as|to)?\s+(?P<value>.+?)(?=\s*(?:,|;|\band\b)\s*(?:the\s+)?(?:{known})\b|$)",
+        _FLAGS,
+    )
+    entries = [(match["name"], _as_quote(masked.whole(match["value"]))) for match in cue.finditer(rest)]
+    return tuple(entries) if len(entries) >= _MORE_THAN_ONE else ()
+
+
 def _pairs(text: str) -> list[tuple[str, str]]:
     behind = re.sub(r"^.*?\b(?:with|mit|avec|con)\b\s*(?=.*⟦)", "", text, flags=_FLAGS)
     return [(match["name"].strip(), match["value"]) for match in _PAIR.finditer(behind)]

@@ -17,6 +17,8 @@ _SURELY_INTO: Final = r"(?:into|ins|in das|in den)"
 _ARTICLE: Final = re.compile(
     r"^(?:the|a|an|this|that|all the|der|die|das|den|dem|ein|eine|le|la|les|un|une|el|los|las)\s+", _FLAGS
 )
+_SEPARABLE: Final = frozenset({"trage", "gib", "gebe", "wähle", "tippe", "klappe", "schicke", "lege", "füge"})
+"""Verbs of German whose other half stands at the end."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +40,8 @@ def read_instruction(clause: str) -> Instruction | None:
     text = masked.text.strip().rstrip(".")
     text, place = _place_before(text)
     verb, rest = _verb_and_rest(text)
+    if verb in _SEPARABLE:
+        rest = re.sub(r"\s+(?:ein|aus|an|ab|auf|zu)$", "", rest)
     if not verb:
         return None
     deed = VERBS[verb]
@@ -89,6 +93,8 @@ def _press(instruction: Instruction, rest: str) -> Instruction:
 
 def _fill(instruction: Instruction, rest: str) -> Instruction:
     """Read the forms of putting something somewhere; what is no such form is a value for the field at hand."""
+    if re.search(r"\b(?:starts?|begins?|starting|beginning)\s+with\b", rest, _FLAGS):
+        return replace(instruction, value=rest)
     given = re.match(r"(?:(?:in|out)\s+)?(.+?)\s+(?:with|mit|avec|con)\s+(.+)$", rest, _FLAGS)
     if given and instruction.verb.startswith(("fill", "rempl", "rellen")):
         return replace(instruction, target=given[1], value=given[2])

@@ -9,7 +9,7 @@ from typing import Final
 from actors.planner.solution import TaskSoFar
 from actors.planner.solving.clauses import MaskedText, clauses_of, quotes_in
 from actors.planner.solving.correspondence import correspondence_steps
-from actors.planner.solving.entries import entries_in, login_steps
+from actors.planner.solving.entries import entries_in, entries_of_fields, login_steps
 from actors.planner.solving.instructions import Instruction, read_instruction
 from actors.planner.solving.solver import understood
 from actors.planner.solving.vocabulary import VERB, Deed
@@ -30,6 +30,7 @@ _PRONOUN: Final = re.compile(
 )
 _THEIR: Final = re.compile(r"\b(?:their|his|her|its)\b", _FLAGS)
 _ASKED_WAY: Final = re.compile(r"^(?:navigate|browse|look|go|search)\s+(?:through|around|in|within)\b", _FLAGS)
+_NAMING: Final = frozenset({Deed.FIND, Deed.SCROLL})
 _SOURCES: Final = frozenset({Deed.FIND, Deed.COPY, Deed.READ})
 
 
@@ -37,17 +38,17 @@ def make_plan(goal: str, page: PageTree, so_far: TaskSoFar) -> tuple[PlanStep, .
     """Return the steps of a goal; none where the rules do not understand all of it."""
     del so_far
     special = correspondence_steps(goal) or login_steps(goal, page)
-    descriptions = special or tuple(_called_out(one, page) for one in _steps_of(goal))
+    descriptions = special or tuple(_called_out(one, page) for one in _steps_of(goal, page))
     if not descriptions or not all(understood(one) for one in descriptions):
         return ()
     return tuple(PlanStep(index=index, description=one) for index, one in enumerate(descriptions))
 
 
-def _steps_of(goal: str) -> tuple[str, ...]:
+def _steps_of(goal: str, page: PageTree) -> tuple[str, ...]:
     clauses = _joined(clauses_of(_plainer(goal)))
-    for rewrite in (_with_sources, _with_entries, _without_hints):
+    for rewrite in (_with_sources, _without_hints):
         clauses = tuple(rewrite(clauses))
-    return clauses
+    return tuple(_with_entries(clauses, page))
 
 
 def _called_out(clause: str, page: PageTree) -> str:
@@ -101,8 +102,11 @@ def _joined(clauses: tuple[str, ...]) -> tuple[str, ...]:
 def _with_sources(clauses: tuple[str, ...]) -> Iterator[str]:
     """Yield clauses whose pronouns stand for what the clause before them finds or copies, in place of that clause."""
     source = ""
-    for place, clause in enumerate(clauses):
+    noun = ""
+    for place, spoken in enumerate(clauses):
+        clause = _with_noun(spoken, noun)
         instruction = read_instruction(clause)
+        noun = _noun_of(instruction) if instruction and instruction.deed in _NAMING else noun
         following = clauses[place + 1] if place + 1 < len(clauses) else ""
         if instruction is None:
             yield clause
@@ -113,9 +117,27 @@ def _with_sources(clauses: tuple[str, ...]) -> Iterator[str]:
             source = _noun_of(instruction)
             continue
         if source and _PRONOUN.search(clause):
-            clause, source = _PRONOUN.sub(lambda _: source, clause, count=1), ""  # noqa: B023, PLW2901 - used at once
-            clause = re.sub(r"^paste\b", "enter", clause, flags=_FLAGS)  # noqa: PLW2901 - as above
+            clause = re.sub(r"^paste\b", "enter", _replaced(_PRONOUN, source, clause), flags=_FLAGS)
+            source = ""
         yield _THEIR.sub("the", clause)
+
+
+def _with_noun(clause: str, noun: str) -> str:
+    """Return a clause in which `it` and `its price` stand for the thing that was named before."""
+    if not noun or quotes_in(clause):
+        return clause
+    clause = re.sub(
+        r"\b(?:its|their|his|her)\s+(\w+(?:\s\w+)?)$", lambda match: f"the {match[1]} of {noun}", clause, flags=_FLAGS
+    )
+    return re.sub(
+        r"^(\S+(?:\s+on|\s+over)?)\s+(?:it|them|this one|that one)\b(?!\s+is)",
+        lambda match: f"{match[1]} {noun}",
+        clause,
+    )
+
+
+def _replaced(pattern: re.Pattern[str], text: str, clause: str) -> str:
+    return pattern.sub(lambda _: text, clause, count=1)
 
 
 def _is_taken_up(following: str) -> bool:
@@ -125,14 +147,18 @@ def _is_taken_up(following: str) -> bool:
 
 
 def _noun_of(instruction: Instruction) -> str:
-    target = instruction.target
-    return target if re.match(r"(?:the|a)\s", target, _FLAGS) else f"the {target}"
+    target = re.sub(r"^.*?\buntil\b.*?\b(?:see|find)\s+|^to\s+", "", instruction.target, flags=_FLAGS)
+    target = re.sub(r"\s+(?:in|on)\s+the\s+(?:contact book|page|list|table|site)$", "", target, flags=_FLAGS)
+    if target.startswith(('"', "“", "'")):
+        return target
+    named = target[:1].isupper() or re.match(r"(?:the|a)\s", target, _FLAGS)
+    return target if named else f"the {target}"
 
 
-def _with_entries(clauses: tuple[str, ...]) -> Iterator[str]:
+def _with_entries(clauses: tuple[str, ...], page: PageTree) -> Iterator[str]:
     """Yield a clause that fills several fields as one for each."""
     for clause in clauses:
-        entries = entries_in(clause)
+        entries = entries_in(clause) or entries_of_fields(clause, page)
         if entries:
             yield from (f"Enter {value} into the {name} field" for name, value in entries)
         else:

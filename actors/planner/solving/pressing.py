@@ -12,11 +12,11 @@ from actors.planner.solution import Solution, StepOver, Unsolved, UserAsked
 from actors.planner.solving.attempts import Attempts
 from actors.planner.solving.exploring import explore, uncover
 from actors.planner.solving.instructions import Instruction
-from actors.planner.solving.moves import looking, on
+from actors.planner.solving.moves import looking, on, press_key
 from actors.planner.solving.picking import Wanted, anchors, pick, pick_all
 from actors.planner.solving.scene import Scene, box_of
 from actors.planner.solving.special import press_specially
-from actors.planner.solving.targets import NodeFit, TargetPhrase, phrase_of, same_thing
+from actors.planner.solving.targets import SYNONYM, NodeFit, TargetPhrase, phrase_of, same_thing
 from actors.planner.solving.vocabulary import CONTROLS, Deed
 from protocol.acting.tree import SemanticNode
 
@@ -24,6 +24,11 @@ _ACTIONS: Final[Mapping[Deed, str]] = MappingProxyType(
     {Deed.DOUBLE: "doubleClick", Deed.CONTEXT_MENU: "rightClick", Deed.HOVER: "hover", Deed.FOCUS: "focus"}
 )
 _MAX_FAILURES: Final = 3
+_KEYS: Final[Mapping[str, str]] = MappingProxyType(
+    {"enter": "Enter", "return": "Enter", "escape": "Escape", "esc": "Escape", "tab": "Tab", "space": "Space"}
+    | {"backspace": "Backspace", "page down": "PageDown", "page up": "PageUp"}
+    | {f"{way} arrow": f"Arrow{way.capitalize()}" for way in ("up", "down", "left", "right")}
+)
 _OPENERS: Final = frozenset({"+", "☰", "⋮", "…", "...", "▸", "▾", "▼", "menu", "Menu"})
 _TALL_PX: Final = 24.5
 _WIDGETS: Final[Mapping[str, tuple[str, Callable[[SemanticNode], bool]]]] = MappingProxyType(
@@ -52,8 +57,11 @@ def press(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solutio
     phrase = phrase_of(instruction.target)
     if phrase.every or (phrase.count or 0) > 1:
         return press_each(instruction, scene, attempts)
-    if attempts.has_done(action):
+    if attempts.has_done(action) or attempts.has_done("press"):
         return StepOver(why=f"{instruction.words}: done.")
+    key = _KEYS.get(re.sub(r"\s+key$", "", phrase.plain.casefold()))
+    if key and not any(same_thing(node.name, phrase.plain) for node in scene.controls):
+        return press_key(key, f"Press {key}.", 0.9)
     if len(attempts.bad) >= _MAX_FAILURES:
         return Unsolved(why=f"{instruction.words}: {_MAX_FAILURES} ways were tried.")
     return reach(instruction, scene, attempts, action=action)
@@ -121,6 +129,19 @@ def nth_of_pages(instruction: Instruction, phrase: TargetPhrase, scene: Scene, a
             if same_thing(node.name, name):
                 return looking(node, f"turn to page {page + 1} with" if name == str(page + 1) else "turn the page with")
     return explore(instruction, scene, attempts)
+
+
+def close(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solution:
+    """Return the closing of a dialog, a banner or a section: by its own control, else as one leaves such a thing."""
+    if attempts.good or attempts.looked:
+        return StepOver(why=f"{instruction.words}: done.")
+    picked = pick(scene, Wanted(phrase=phrase_of(instruction.target), roles=frozenset({"btn", "link"})))
+    if isinstance(picked, NodeFit) and picked.score >= SYNONYM:
+        return on(picked.node, picked.score)
+    open_now = [node for node in scene.controls if "expanded" in node.states]
+    if instruction.verb in {"collapse", "hide"} and open_now:
+        return on(open_now[0], 0.75)
+    return uncover(scene, attempts)
 
 
 def _unfold(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solution:

@@ -18,7 +18,7 @@ from actors.planner.solving.dragging import drag_things
 from actors.planner.solving.filling import field_for, fill
 from actors.planner.solving.instructions import Instruction, read_instruction
 from actors.planner.solving.pointing import pointed
-from actors.planner.solving.pressing import press, press_on_item, submit
+from actors.planner.solving.pressing import close, press, press_on_item, submit
 from actors.planner.solving.reading import count, find, read
 from actors.planner.solving.scene import Scene
 from actors.planner.solving.searching import search
@@ -38,7 +38,7 @@ _RULES: Final[Mapping[Deed, _Carry]] = MappingProxyType(
         Deed.HOVER: press,
         Deed.FOCUS: press,
         Deed.EXPAND: press,
-        Deed.CLOSE: press,
+        Deed.CLOSE: close,
         Deed.FILL: fill,
         Deed.SET: fill,
         Deed.CHOOSE: choose,

@@ -18,6 +18,7 @@ def _node(place: int, line: str) -> SemanticNode:
     role, _, name = head.partition(" ")
     keys = dict(part.split("=", 1) for part in rest)
     x, y = (float(one) for one in keys.get("xy", f"100,{20 * place + 10}").split(","))
+    width, height = (float(one) for one in keys.get("wh", "80,16").split(","))
     return SemanticNode(
         id=str(place + 1),
         role=role,
@@ -25,7 +26,7 @@ def _node(place: int, line: str) -> SemanticNode:
         value=keys.get("v"),
         state=keys.get("s"),
         centre=(x, y),
-        box=(x - 40, y - 8, 80, 16),
+        box=(x - width / 2, y - height / 2, width, height),
         context=keys.get("t", "").replace("/", " | "),
         occluded="occ" in keys,
         shape=keys.get("sh", ""),
