@@ -107,6 +107,7 @@ def _rendered(done: results.Done) -> _Rendering:
             | results.FieldDescribed()
             | results.TreeRead()
             | results.ElementRead()
+            | results.RowsRead()
         ):
             return _read(done)
         case _:
@@ -156,7 +157,8 @@ def _read(
     | results.SelectionLinks
     | results.FieldDescribed
     | results.TreeRead
-    | results.ElementRead,
+    | results.ElementRead
+    | results.RowsRead,
 ) -> _Rendering:
     match done:
         case results.PageObserved():
@@ -166,6 +168,9 @@ def _read(
         case results.SelectionLinks():
             links = [f"{_label(link.text)} {_url(link.url)}" for link in done.links]
             return _Rendering([f"Links of what is selected: {len(links)}."], links)
+        case results.RowsRead():
+            more = "" if done.complete else " There are more."
+            return _Rendering([f"Rows: {len(done.rows)}.{more}"], [_row(row) for row in done.rows])
         case results.ElementRead():
             return _Rendering([_states(done)], [*_some(done.text), *_some(done.value), *_some(done.attribute or "")])
         case results.FieldDescribed():
@@ -227,6 +232,10 @@ def _tree(tree: PageTree) -> _Rendering:
     head = [f"Nodes: {len(tree.nodes)} of {tree.original_node_count}. {LEGEND}", *more, *flags]
     dialog = [f"dialog: {_label(tree.dialog)}"] if tree.dialog else []
     return _Rendering(head, [f"{_label(tree.title)} {_url(tree.url)}", *dialog, *events, *nodes])
+
+
+def _row(row: results.ListRow) -> str:
+    return f"{_label(row.text)} [{', '.join(row.ids)}]" if row.ids else _label(row.text)
 
 
 def _states(done: results.ElementRead) -> str:

@@ -13,6 +13,8 @@ MAX_PAGES: Final = 50.0
 MAX_FIND_CHARS: Final = 1_000
 MAX_APPEAR_MS: Final = 30_000
 MAX_TYPED_CHARS: Final = 100_000
+MAX_ROWS: Final = 2_000
+MAX_ROWS_MS: Final = 30_000
 
 
 class DoubleClick(OnElement, frozen=True, kw_only=True, tag="double_click"):
@@ -92,6 +94,14 @@ class ReadElement(OnElement, frozen=True, kw_only=True, tag="read_element"):
     attribute: Annotated[str, Meta(min_length=1, max_length=100)] | None = None
 
 
+class ReadRows(InTab, frozen=True, kw_only=True, tag="read_rows"):
+    """Read the rows of a list by scrolling through it, each once; without an element those of the longest list."""
+
+    element_id: ElementName | None = msgspec.field(default=None, name="element_id")
+    max_rows: Annotated[int, Meta(ge=1, le=MAX_ROWS)] = 200
+    milliseconds: Annotated[int, Meta(ge=1, le=MAX_ROWS_MS)] = 10_000
+
+
 Gesture = (
     DoubleClick
     | RightClick
@@ -106,5 +116,6 @@ Gesture = (
     | FindText
     | AwaitElement
     | ReadElement
+    | ReadRows
 )
 """All of them."""

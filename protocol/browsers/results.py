@@ -224,6 +224,20 @@ class ElementRead(_OperationResult, frozen=True, kw_only=True, tag="element_read
     options: tuple[str, ...] = ()
 
 
+class ListRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A row of a list: its words, and the ids of what can be acted on in it once it is scrolled to."""
+
+    text: str
+    ids: tuple[str, ...] = ()
+
+
+class RowsRead(_OperationResult, frozen=True, kw_only=True, tag="rows_read"):
+    """The rows of a list, each once; `complete` where there are no others."""
+
+    rows: tuple[ListRow, ...] = ()
+    complete: bool = False
+
+
 class PageObserved(_OperationResult, frozen=True, kw_only=True, tag="page_observed"):
     """The page as it stands, within limits (003): see `PageObservation`; the document has it for a model."""
 
@@ -257,6 +271,7 @@ Done = (
     | FieldDescribed
     | TreeRead
     | ElementRead
+    | RowsRead
     | PageObserved
     | SelectionLinks
 )

@@ -293,6 +293,7 @@ BROWSER_TOOLS: Final[Mapping[str, Tool[Any]]] = by_name(
     _own(gestures.TypeKeys, Risk.ACT, "Type into what has the focus.", interact="type"),
     _own(gestures.FindText, Risk.ACT, "Scroll to where words stand on the page.", interact="findText"),
     _own(gestures.AwaitElement, Risk.OBSERVE, "Wait until an element is shown.", interact="waitForElement"),
+    _own(gestures.ReadRows, Risk.ACT, "Read a list's rows by scrolling, each once."),
     _own(gestures.ReadElement, Risk.OBSERVE, "Read an element's text, states, options.", interact="getText"),
 )
 """Every tool of a browser by its name."""

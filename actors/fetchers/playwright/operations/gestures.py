@@ -26,6 +26,7 @@ from protocol.browsers.gestures import (
     FindText,
     Focus,
     ReadElement,
+    ReadRows,
     RightClick,
     ScrollElement,
     SelectText,
@@ -33,7 +34,7 @@ from protocol.browsers.gestures import (
     TypeKeys,
 )
 from protocol.browsers.operations import DescribeField
-from protocol.browsers.results import Acted, Done, ElementRead
+from protocol.browsers.results import Acted, Done, ElementRead, RowsRead
 from protocol.faults import Code, FaultError, fault
 
 DRAG_STEPS: Final = 12
@@ -42,6 +43,9 @@ DRAG_STEPS: Final = 12
 _KEY_BY_KEY: Final = 200
 _POLL_S: Final = 0.1
 _HOLD_S: Final = 0.05
+_RESERVE_MS: Final = 1_500
+"""What is left of the time for the way back of a list, and for the answer."""
+
 _FIELD: Final = "element_id"
 _BLUR = "element => element.blur()"
 _HAS_FOCUS = "element => element.getRootNode().activeElement === element"
@@ -260,6 +264,12 @@ async def read_element(op: TabContext, do: ReadElement) -> ElementRead:
     return msgspec.structs.replace(read, tab_id=op.number, attribute=attribute)
 
 
+async def read_rows(op: TabContext, do: ReadRows) -> RowsRead:
+    """Read the rows of a list by scrolling through it."""
+    milliseconds = max(1, min(do.milliseconds, int(op.left_ms) - _RESERVE_MS))
+    return await view.read_rows(op.tab, msgspec.structs.replace(do, milliseconds=milliseconds))
+
+
 ACTING: Final[Mapping[type, Callable[[TabContext, Any], Awaitable[Done]]]] = MappingProxyType(
     {
         DoubleClick: double_click,
@@ -276,7 +286,11 @@ ACTING: Final[Mapping[type, Callable[[TabContext, Any], Awaitable[Done]]]] = Map
     }
 )
 READING: Final[Mapping[type, Callable[[TabContext, Any], Awaitable[Done]]]] = MappingProxyType(
-    {AwaitElement: wait_for_element, ReadElement: read_element}
+    {
+        AwaitElement: wait_for_element,
+        ReadElement: read_element,
+        ReadRows: read_rows,
+    }
 )
 
 

@@ -8,6 +8,7 @@ from actors.fetchers.playwright.view.facts import another, describe_field, dialo
 from actors.fetchers.playwright.view.finding import conceal, find, healing, locate
 from actors.fetchers.playwright.view.observation import observe, selection_links
 from actors.fetchers.playwright.view.page_info import describe
+from actors.fetchers.playwright.view.rows import read_rows
 from actors.fetchers.playwright.view.tree import read_tree
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "outline",
     "put_words",
     "read",
+    "read_rows",
     "read_tree",
     "selection_links",
     "unchanged",

@@ -35,7 +35,7 @@ PARTS = (
     "begin",
     *("words", "tree", "kinds", "values", "places", "names", "ids", "numbers", "messages", "watching", "heal"),
     *("markers", "shown", "snapshot", "content", "facts", "observe"),
-    *("texts", "shapes", "context", "ranking", "semantic", "projections", "answer"),
+    *("rows", "texts", "shapes", "context", "ranking", "semantic", "projections", "answer"),
 )
 """The scripts of `scripts/view/` in the order in which they run; an extension has them as its content scripts."""
 

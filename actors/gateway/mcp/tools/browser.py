@@ -111,6 +111,7 @@ _ROWS: Mapping[type[Struct], _Row] = MappingProxyType(
         gestures.TypeKeys: _Row("Type keys", _ACT, results.Acted, Toolset.ACTING),
         gestures.FindText: _Row("Scroll to words", _MOVE, results.Acted, Toolset.ACTING),
         gestures.AwaitElement: _Row("Wait for an element", _LOOK, results.Acted, Toolset.ACTING),
+        gestures.ReadRows: _Row("Read rows", _MOVE, results.RowsRead, Toolset.ACTING),
         gestures.ReadElement: _Row("Read an element", _LOOK, results.ElementRead, Toolset.ACTING),
     }
 )

@@ -258,5 +258,5 @@ weft.part((view) => {
     return { done: element !== null };
   }
 
-  Object.assign(view, { snapshot, locate, wayTo, at, size, select, conceal, standing, rescan, walk, isWanted, name, framesOf });
+  Object.assign(view, { snapshot, locate, wayTo, at, size, select, conceal, standing, gather, rescan, walk, isWanted, name, framesOf });
 });
