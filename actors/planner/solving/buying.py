@@ -15,6 +15,7 @@ from actors.planner.solving.queries import fill_query
 from actors.planner.solving.scene import Scene
 from actors.planner.solving.special import press_specially
 from actors.planner.solving.targets import NodeFit, phrase_of, same_thing
+from actors.planner.solving.vocabulary import LEAST, MOST
 from actors.planner.solving.words import stems, tokens
 from protocol.acting.tree import SemanticNode
 
@@ -32,9 +33,9 @@ def buy(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solution:
     special = press_specially(instruction, scene, attempts)
     if special is not None:
         return special
-    phrase = phrase_of(instruction.target)
+    ranked = frozenset(tokens(instruction.target))
     offers = _offers(instruction.verb, scene)
-    if phrase.most or phrase.least:
+    if ranked & (MOST | LEAST):
         return _best_offer(instruction, offers, scene, attempts)
     if _ONE_OF_EACH.match(instruction.target):
         return _one_of_each(instruction, scene, attempts)
@@ -65,11 +66,11 @@ def _best_offer(instruction: Instruction, offers: list[SemanticNode], scene: Sce
     """Return the click on the offer with the least or the most of what the words rank by, once there are offers."""
     if any(call.name == "click" and call.element in {node.id for node in offers} for call in attempts.good):
         return StepOver(why=f"{instruction.words}: done.")
-    phrase = phrase_of(instruction.target)
+    most = bool(frozenset(tokens(instruction.target)) & MOST)
     ranked = [(value, node) for node in offers if (value := _rank(node, instruction.target, scene)) is not None]
     if ranked:
         ranked.sort(key=_first)
-        return on(ranked[-1 if phrase.most else 0][1], _CONFIDENCE)
+        return on(ranked[-1 if most else 0][1], _CONFIDENCE)
     query = re.sub(r"^.*?(?=\b(?:from|to)\b)", "", instruction.target, flags=_FLAGS)
     form = fill_query(query, instruction, scene, attempts)
     return form or explore(instruction, scene, attempts)

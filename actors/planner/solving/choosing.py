@@ -9,12 +9,14 @@ from typing import Final
 from actors.planner.solution import Chosen, Solution, StepOver, Unsolved, UserAsked
 from actors.planner.solving.attempts import Attempts
 from actors.planner.solving.clauses import quotes_in, unquoted
+from actors.planner.solving.colours import COLOUR_CODES
 from actors.planner.solving.exploring import explore, uncover
 from actors.planner.solving.instructions import Instruction
-from actors.planner.solving.moves import on, select
+from actors.planner.solving.moves import on, put, select
 from actors.planner.solving.picking import Wanted, pick, pick_all
-from actors.planner.solving.pressing import press_path
+from actors.planner.solving.pressing import press_each, press_path
 from actors.planner.solving.scene import Scene
+from actors.planner.solving.special import mark_by_kind
 from actors.planner.solving.targets import EXACT, SAME_WORDS, NodeFit, phrase_of
 from actors.planner.solving.vocabulary import CHECKS, Deed
 from actors.planner.solving.words import bare, folded, likeness
@@ -78,6 +80,13 @@ def choose(instruction: Instruction, scene: Scene, attempts: Attempts) -> Soluti
         return StepOver(why="Nothing is to be chosen.")
     if re.search(r"\S\s*[>›→»]\s*\S", instruction.value) and not quotes_in(instruction.value):
         return press_path(replace(instruction, target=instruction.value), scene, attempts)
+    if re.search(r"\bodd or even\b", instruction.words, re.IGNORECASE):
+        return mark_by_kind(scene, attempts)
+    if (colour := _picked_colour(instruction, scene)) is not None:
+        return colour if not attempts.has_done("setValue") else StepOver(why="The colour is set.")
+    phrase = phrase_of(instruction.value)
+    if phrase.every and (phrase.colour or phrase.shape):
+        return press_each(replace(instruction, target=instruction.value), scene, attempts)
     things = _things(instruction, scene)
     undone: list[str] = []
     for thing in things:
@@ -89,6 +98,17 @@ def choose(instruction: Instruction, scene: Scene, attempts: Attempts) -> Soluti
     if undone:
         return explore(instruction, scene, attempts)
     return StepOver(why=f"{instruction.words}: done.")
+
+
+def _picked_colour(instruction: Instruction, scene: Scene) -> Chosen | None:
+    """Return the writing of a colour into the field of a colour picker."""
+    code = COLOUR_CODES.get(bare(instruction.value))
+    if code is None or not re.search(r"\bcolou?r\b", instruction.target, re.IGNORECASE):
+        return None
+    coded = [node for node in scene.of_roles("inp") if re.fullmatch(r"#?[0-9a-fA-F]{6}", node.value or "")]
+    if len(coded) != 1:
+        return None
+    return put(coded[0], f"{'#' if (coded[0].value or '').startswith('#') else ''}{code}", 0.85)
 
 
 def _things(instruction: Instruction, scene: Scene) -> tuple[str, ...]:

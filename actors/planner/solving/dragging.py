@@ -8,9 +8,10 @@ from typing import Final
 
 from actors.planner.solution import Solution, StepOver, Unsolved, UserAsked
 from actors.planner.solving.attempts import Attempts
+from actors.planner.solving.colours import of_colour
 from actors.planner.solving.instructions import Instruction
 from actors.planner.solving.moves import drag
-from actors.planner.solving.picking import Wanted, colour_of, has_shape, pick, pick_all
+from actors.planner.solving.picking import Wanted, has_shape, pick, pick_all
 from actors.planner.solving.pointing import point_of
 from actors.planner.solving.scene import Scene, box_of, centre_of
 from actors.planner.solving.targets import NodeFit, phrase_of
@@ -186,7 +187,7 @@ def _holds(node: SemanticNode, scene: Scene) -> bool:
 
 def _is_wanted(node: SemanticNode, words: str) -> bool:
     phrase = phrase_of(words)
-    by_colour = not phrase.colour or colour_of(node) == phrase.colour
+    by_colour = not phrase.colour or bool(of_colour([node], phrase.colour))
     return by_colour and (not phrase.shape or has_shape(node, phrase.shape))
 
 
@@ -197,7 +198,7 @@ def _container(words: str, scene: Scene) -> SemanticNode | None:
     if phrase.position:
         key = {"left": 1, "right": -1}.get(next(iter(phrase.position & {"left", "right"}), ""), 0)
         return min(large, key=lambda one: key * centre_of(one)[0], default=None)
-    coloured = [node for node in large if colour_of(node) == phrase.colour]
+    coloured = of_colour(large, phrase.colour) if phrase.colour else []
     named = [one.node for one in pick_all(scene, Wanted(phrase=phrase)) if one.node in large]
     return next(iter(coloured or named or (large if len(large) == 1 else [])), None)
 

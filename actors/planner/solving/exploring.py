@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from actors.planner.solution import Chosen, Unsolved
@@ -14,7 +14,11 @@ from actors.planner.solving.targets import same_thing
 from actors.planner.solving.words import bare
 from protocol.acting.tree import SemanticNode
 
+SHUT_SIGNS: Final = frozenset({"+", "☰", "⋮", "…", "...", "▸", "▾", "▼", "⌄", "►"})
+"""Signs for what is shut and can be opened."""
+
 MAX_LOOKS: Final = 20
+_FOLDED: Final = frozenset({"btn", "tab", "tree", "menu", "link", "item", "summ"})
 _MAX_SCROLLS: Final = 6
 _CLOSERS: Final = (
     "close",
@@ -52,19 +56,18 @@ def explore(instruction: Instruction, scene: Scene, attempts: Attempts) -> Chose
 
 def _openers(scene: Scene) -> Iterator[tuple[SemanticNode, str]]:
     """Yield what is shut and may hold something, the likeliest first."""
-    for node in scene.nodes:
-        if "collapsed" in node.states and node.role in {"btn", "tab", "tree", "menu", "link", "item", "summ"}:
-            yield node, "open"
-    for node in scene.of_roles("tab"):
-        if not node.states & {"selected", "expanded", "disabled"}:
-            yield node, "switch to"
+    for why, opens in _OPENERS:
+        yield from ((node, why) for node in scene.nodes if opens(node))
     if not scene.of_roles("menu"):
-        for node in scene.of_roles("btn"):
-            if same_thing(node.name, "menu"):
-                yield node, "open"
-    for node in scene.of_roles("tree", "summ"):
-        if "expanded" not in node.states:
-            yield node, "open"
+        yield from ((node, "open") for node in scene.of_roles("btn") if same_thing(node.name, "menu"))
+
+
+_OPENERS: Final[tuple[tuple[str, Callable[[SemanticNode], bool]], ...]] = (
+    ("open", lambda node: "collapsed" in node.states and node.role in _FOLDED),
+    ("switch to", lambda node: node.role == "tab" and not node.states & {"selected", "expanded", "disabled"}),
+    ("open", lambda node: node.name.strip() in SHUT_SIGNS),
+    ("open", lambda node: node.role in {"tree", "summ"} and "expanded" not in node.states),
+)
 
 
 def _scrolling(scene: Scene) -> Chosen | None:

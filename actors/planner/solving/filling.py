@@ -108,7 +108,10 @@ def field_for(words: str, scene: Scene, attempts: Attempts, *, place: str = "") 
         if picked is not None and not failed:
             return picked
         others = [one for one in pick_all(scene, wanted) if one.node.id not in attempts.failed]
-        return others[0] if others else picked
+        if others or picked:
+            return others[0] if others else picked
+        alone = [node for node in scene.of_roles("inp") if not node.states & {"disabled", "readonly"}]
+        return NodeFit(node=alone[0], score=_FIRST_EMPTY) if len(alone) == 1 and not alone[0].value else None
     fields = [node for node in scene.of_roles("inp") if not node.states & {"disabled", "readonly"}]
     if len(fields) == 1:
         return NodeFit(node=fields[0], score=_ONLY_FIELD)

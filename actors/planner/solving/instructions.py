@@ -9,7 +9,8 @@ from types import MappingProxyType
 from typing import Final
 
 from actors.planner.solving.clauses import MaskedText, without_politeness
-from actors.planner.solving.vocabulary import VERB, VERBS, Deed
+from actors.planner.solving.vocabulary import LEAST, MOST, VERB, VERBS, Deed
+from actors.planner.solving.words import tokens
 
 _FLAGS: Final = re.IGNORECASE
 _INTO: Final = r"(?:into|in|inside|to|on|as|for|ins|in das|in den|als|dans|en tant que|comme|en|como)"
@@ -145,7 +146,7 @@ def _choose(instruction: Instruction, rest: str) -> Instruction:
         rest,
         _FLAGS,
     )
-    if where:
+    if where and not frozenset(tokens(where["field"])) & (MOST | LEAST):
         return replace(instruction, value=where["value"], target=where["field"])
     return replace(instruction, value=rest)
 

@@ -7,9 +7,19 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from actors.planner.solution import UserAsked
+from actors.planner.solving.colours import PALE, colour_of, of_colour
 from actors.planner.solving.scene import Scene, box_of, centre_of, distance
-from actors.planner.solving.targets import GOOD_ENOUGH, KIND_ALONE, NEARLY, NodeFit, TargetPhrase, fit, phrase_of
-from actors.planner.solving.vocabulary import CONTROLS, SAME_COLOURS, SHAPES, STOP_WORDS
+from actors.planner.solving.targets import (
+    GOOD_ENOUGH,
+    KIND_ALONE,
+    NEARLY,
+    NodeFit,
+    TargetPhrase,
+    fit,
+    phrase_of,
+    same_thing,
+)
+from actors.planner.solving.vocabulary import CONTROLS, SHAPES, STOP_WORDS
 from actors.planner.solving.words import number_in, stems, tokens
 from protocol.acting.tree import SemanticNode
 
@@ -64,7 +74,11 @@ def _by_looks_alone(candidates: Sequence[SemanticNode], phrase: TargetPhrase) ->
     order = phrase.ordinal is not None or phrase.most or phrase.least or phrase.position
     if not looks and not order:
         return []
-    of_kind = [node for node in candidates if not phrase.kinds or node.role in phrase.kinds or (looks and node.shape)]
+    of_kind = [
+        node
+        for node in candidates
+        if not phrase.kinds or node.role in phrase.kinds or (looks and (node.shape or node.colour))
+    ]
     if looks:
         drawn = [node for node in of_kind if node.shape or node.colour]
         numbers = [
@@ -111,6 +125,12 @@ def anchors(scene: Scene, place: str, without: Iterable[str] = ()) -> list[Seman
     """Return the nodes that a phrase for a row, card or section may mean, the best first."""
     phrase = replace(phrase_of(place), ordinal=None)
     left_out = frozenset(without)
+    names = frozenset(word.casefold().strip(".,") for word in place.split() if word[:1] in "@#" or word[:1].isupper())
+    by_name = [
+        node for node in scene.nodes if node.id not in left_out and names and names <= frozenset(tokens(node.name))
+    ]
+    if by_name:
+        return sorted(by_name, key=lambda node: (node.role in CONTROLS, len(node.name)))
     scored = [
         (fit(phrase, node) + 0.2 * (node.role not in CONTROLS), node) for node in scene.nodes if node.id not in left_out
     ]
@@ -121,18 +141,14 @@ def _by_looks(scene: Scene, fits: list[NodeFit], wanted: Wanted) -> list[NodeFit
     del scene
     phrase = wanted.phrase
     if phrase.colour:
-        coloured = [one for one in fits if colour_of(one.node) == phrase.colour]
-        fits = coloured or fits
+        own = of_colour([one.node for one in fits], phrase.colour)
+        fits = [one for one in fits if one.node in own] or fits
+    elif "colored" in phrase.words or "coloured" in phrase.words:
+        fits = [one for one in fits if colour_of(one.node) not in PALE] or fits
     if phrase.shape:
         shaped = [one for one in fits if has_shape(one.node, phrase.shape)]
         fits = shaped or fits
     return fits
-
-
-def colour_of(node: SemanticNode) -> str:
-    """Return the plain name of a node's colour; "" where none is known."""
-    name = next((word for word in tokens(node.colour) if word.isalpha()), "")
-    return SAME_COLOURS.get(name, name)
 
 
 def has_shape(node: SemanticNode, shape: str) -> bool:
@@ -224,7 +240,10 @@ def _most_telling(scene: Scene, best: list[NodeFit], phrase: TargetPhrase) -> li
     def enabled(node: SemanticNode) -> bool:
         return "disabled" not in node.states and not node.occluded
 
-    for keep in (exact, of_kind, _is_control, enabled):
+    def sends(node: SemanticNode) -> bool:
+        return node.role == "btn" and same_thing(phrase.plain, "submit")
+
+    for keep in (exact, of_kind, _is_control, enabled, sends):
         best = [one for one in best if keep(one.node)] or best
     inner = [one for one in best if not any(scene.inside(one.node, other.node) for other in best)]
     return inner or best

@@ -10,8 +10,8 @@ from typing import Final
 
 from actors.planner.solution import Solution, StepOver, Unsolved, UserAsked
 from actors.planner.solving.attempts import Attempts
-from actors.planner.solving.exploring import explore, uncover
-from actors.planner.solving.instructions import Instruction
+from actors.planner.solving.exploring import SHUT_SIGNS, explore, uncover
+from actors.planner.solving.instructions import Instruction, without_article
 from actors.planner.solving.moves import looking, on, press_key
 from actors.planner.solving.picking import Wanted, anchors, pick, pick_all
 from actors.planner.solving.scene import Scene, box_of
@@ -29,7 +29,6 @@ _KEYS: Final[Mapping[str, str]] = MappingProxyType(
     | {"backspace": "Backspace", "page down": "PageDown", "page up": "PageUp"}
     | {f"{way} arrow": f"Arrow{way.capitalize()}" for way in ("up", "down", "left", "right")}
 )
-_OPENERS: Final = frozenset({"+", "☰", "⋮", "…", "...", "▸", "▾", "▼", "menu", "Menu"})
 _TALL_PX: Final = 24.5
 _WIDGETS: Final[Mapping[str, tuple[str, Callable[[SemanticNode], bool]]]] = MappingProxyType(
     {
@@ -43,6 +42,7 @@ _WIDGETS: Final[Mapping[str, tuple[str, Callable[[SemanticNode], bool]]]] = Mapp
     }
 )
 """Names of kinds of controls as markup has them."""
+_PAGER: Final = re.compile(r"\d+|[<>«»‹›]+|next|prev\w*", re.IGNORECASE)
 _PATH: Final = re.compile(r"\s*(?:>|›|→|»)\s*")
 
 
@@ -77,9 +77,19 @@ def reach(instruction: Instruction, scene: Scene, attempts: Attempts, *, action:
         case UserAsked():
             return picked
         case NodeFit(node=node, score=score):
+            if node.role == "text" and (beside := _labelled_control(node, scene)) is not None:
+                return on(beside, score, action=action)
             if node.occluded and action != "hover":
                 return uncover(scene, attempts)
             return on(node, score, action=action)
+
+
+def _labelled_control(label: SemanticNode, scene: Scene) -> SemanticNode | None:
+    """Return what can be pressed beside a text that ends with a colon."""
+    if not label.name.rstrip().endswith(":"):
+        return None
+    after = scene.nodes[scene.order[label.id] + 1 :][:2]
+    return next((node for node in after if node.role in CONTROLS and scene.same_row(node, label)), None)
 
 
 def _otherwise(instruction: Instruction, scene: Scene, attempts: Attempts, action: str) -> Solution:
@@ -88,7 +98,7 @@ def _otherwise(instruction: Instruction, scene: Scene, attempts: Attempts, actio
     if phrase.ordinal is not None:
         return nth_of_pages(instruction, phrase, scene, attempts)
     if phrase.quoted and (role := _WIDGETS.get(phrase.quoted[0].casefold())):
-        kinds = [node for node in scene.of_roles(*role[:1]) if role[1](node)]
+        kinds = [node for node in scene.of_roles(role[0]) if role[1](node)]
         if kinds:
             return on(kinds[0], 0.75, action=action)
     if (
@@ -109,11 +119,7 @@ def _otherwise(instruction: Instruction, scene: Scene, attempts: Attempts, actio
 
 def nth_of_pages(instruction: Instruction, phrase: TargetPhrase, scene: Scene, attempts: Attempts) -> Solution:
     """Return the click on the n-th of a list that goes on over further pages, or the turn to its page."""
-    links = [
-        node
-        for node in scene.of_roles("link", "item")
-        if not re.fullmatch(r"\d+|[<>«»‹›]+|next|prev\w*", node.name, re.IGNORECASE)
-    ]
+    links = [node for node in scene.of_roles("link", "item") if not _PAGER.fullmatch(node.name)]
     lefts = [round(box_of(node)[0]) for node in links]
     column = max(set(lefts), key=lefts.count, default=0)
     listed = [node for node, left in zip(links, lefts, strict=True) if left == column]
@@ -148,7 +154,11 @@ def _unfold(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solut
     """Return the opening of what is shut, where an instruction names nothing that tells it from others."""
     opened = {call.element for call in attempts.good}
     shut = [node for node in scene.controls if "collapsed" in node.states and node.id not in opened]
-    shut = shut or [node for node in scene.nodes if node.name.strip() in _OPENERS and not attempts.good]
+    shut = shut or [
+        node
+        for node in scene.nodes
+        if (node.name.strip() in SHUT_SIGNS or same_thing(node.name, "menu")) and not attempts.good
+    ]
     if shut and not attempts.good:
         return on(shut[0], 0.75)
     return StepOver(why=f"{instruction.words}: done.") if attempts.good else explore(instruction, scene, attempts)
@@ -214,7 +224,9 @@ def submit(instruction: Instruction, scene: Scene, attempts: Attempts) -> Soluti
     if attempts.has_done("click"):
         return StepOver(why="The form was sent.")
     named = replace(instruction, target=instruction.target or instruction.verb.removesuffix(" the form"))
-    for words in (named.target, instruction.verb, "submit"):
+    verb = instruction.verb.removesuffix(" the form")
+    ways = (f"{verb} {without_article(instruction.target)}", "" if verb == "submit" else verb, named.target, "submit")
+    for words in (one for one in ways if one.strip()):
         picked = pick(
             scene, Wanted(phrase=phrase_of(words), roles=frozenset({"btn", "link", "img"}), without=attempts.failed)
         )
@@ -233,14 +245,17 @@ def press_on_item(instruction: Instruction, scene: Scene, attempts: Attempts) ->
         return StepOver(why=f"{instruction.words}: done.")
     controls = [node for node in scene.controls if same_thing(node.name, verb) or verb in node.name.casefold().split()]
     controls = [node for node in controls if node.id not in attempts.failed]
-    if len(controls) == 1 and (attempts.looked or not instruction.target):
+    if controls and (attempts.looked or not instruction.target):
         return on(controls[0], 0.85)
     if instruction.target:
-        for anchor in anchors(scene, instruction.target, {node.id for node in controls}):
+        rows = anchors(scene, instruction.target, {node.id for node in controls})
+        for anchor in rows:
             section = {node.id for node in (*scene.in_section_of(anchor), *_row(scene, anchor))}
             own = [node for node in controls if node.id in section]
             if own:
                 return on(own[0], 0.85)
+        if rows and not attempts.looked:
+            return looking(rows[0], "open")
     if len(controls) == 1:
         return on(controls[0], 0.8)
     return explore(instruction, scene, attempts)

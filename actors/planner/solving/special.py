@@ -12,6 +12,7 @@ from actors.planner.solving.moves import click_at, on, wait
 from actors.planner.solving.picking import Wanted, pick, pick_all
 from actors.planner.solving.scene import Scene, box_of, centre_of
 from actors.planner.solving.targets import NodeFit, phrase_of
+from actors.planner.solving.vocabulary import Deed
 from actors.planner.solving.words import bare, number_in
 from protocol.acting.tree import SemanticNode
 
@@ -66,6 +67,21 @@ def _point(target: str, scene: Scene) -> tuple[float, float] | None:
         if len(points) == 2:  # noqa: PLR2004 - between two
             return (points[0][0] + points[1][0]) / 2, (points[0][1] + points[1][1]) / 2
     return None
+
+
+def mark_by_kind(scene: Scene, attempts: Attempts) -> Solution:
+    """Return the click beside the next number that says whether it is odd or even."""
+    for node in scene.nodes:
+        value = _plain_number(node)
+        if value is None:
+            continue
+        word = "odd" if int(value) % 2 else "even"
+        own = [
+            one for one in scene.of_roles("btn", "radio", "chk") if scene.same_row(one, node) and bare(one.name) == word
+        ]
+        if own and not attempts.has_clicked(own[0]):
+            return on(own[0], _CONFIDENCE)
+    return StepOver(why="Each number is marked.") if attempts.good else Unsolved(why="There are no numbers to mark.")
 
 
 def _on_plane(x: float, y: float, scene: Scene) -> tuple[float, float] | None:
@@ -160,7 +176,8 @@ def _on_condition(instruction: Instruction, scene: Scene, attempts: Attempts) ->
     if not repeats and not holds:
         return wait(_LOOK_AGAIN_S)
     plain = re.sub(r"\s*\b(?:when|once|until|as soon as|if)\b.*$", "", instruction.target, flags=_FLAGS)
-    named = pick(scene, Wanted(phrase=phrase_of(plain))) or pick(scene, Wanted(phrase=phrase_of(instruction.verb)))
+    ways = [plain, instruction.verb] if instruction.deed is Deed.PRESS else [instruction.verb, plain]
+    named = pick(scene, Wanted(phrase=phrase_of(ways[0]))) or pick(scene, Wanted(phrase=phrase_of(ways[1])))
     return on(named.node, named.score) if isinstance(named, NodeFit) else named or Unsolved(why=f"There is no {plain}.")
 
 

@@ -91,7 +91,14 @@ def phrase_of(text: str) -> TargetPhrase:
         behind := re.match(r"^([\"“'].+?[\"”'](?:\s+\w+)?)\s+(?:in|on|of|under|for|by|from|next to)\s+(.+)$", plain)
     ):
         head, within = behind[1], behind[2]
-    return replace(_parsed(plain, head, within), any=indefinite)
+    parsed = _parsed(plain, head, within)
+    if within in COLOURS and not parsed.colour:
+        parsed = replace(parsed, within="", colour=SAME_COLOURS.get(within, within))
+    if within and not (parsed.most or parsed.least) and frozenset(tokens(within)) & (MOST | LEAST):
+        ranked = frozenset(tokens(within))
+        parsed = replace(parsed, within="", most=bool(ranked & MOST), least=bool(ranked & LEAST))
+    whole = bool(re.match(r"(?:all|every|each|both)\b", text.strip(), re.IGNORECASE))
+    return replace(parsed, any=indefinite, every=parsed.every or whole)
 
 
 def _parsed(plain: str, head: str, within: str) -> TargetPhrase:

@@ -8,7 +8,8 @@ from typing import Final
 
 from actors.planner.solving.arithmetic import answer_on
 from actors.planner.solving.clauses import quotes_in, unquoted
-from actors.planner.solving.picking import Wanted, colour_of, has_shape, pick_all
+from actors.planner.solving.colours import of_colour
+from actors.planner.solving.picking import Wanted, has_shape, pick_all
 from actors.planner.solving.scene import Scene
 from actors.planner.solving.targets import fit, phrase_of
 from actors.planner.solving.words import folded, likeness, number_in, ordinal_of, stems
@@ -150,7 +151,7 @@ def count_on(what: str, scene: Scene) -> int:
         return len(pick_all(scene, Wanted(phrase=phrase)))
     shapes = [node for node in scene.nodes if node.shape and node.shape != "canvas"]
     if phrase.colour:
-        shapes = [node for node in shapes if colour_of(node) == phrase.colour]
+        shapes = of_colour(shapes, phrase.colour)
     if phrase.shape:
         shapes = [node for node in shapes if has_shape(node, phrase.shape)]
     sizes = Wanted(phrase=phrase)
