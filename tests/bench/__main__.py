@@ -34,6 +34,7 @@ from tests.bench import (
     search,
     sessions,
     startup,
+    steps,
     tiers,
     tree,
 )
@@ -58,6 +59,7 @@ BENCHMARKS: Mapping[str, Callable[[], Awaitable[list[Row]]]] = {
     "fairness": fairness.measure,
     "search": search.measure,
     "tree": tree.measure,
+    "steps": steps.measure,
 }
 
 WITH_PAGES: Mapping[str, Callable[[Path], Awaitable[list[Row]]]] = {

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 from functools import cached_property
 from typing import Final
 
@@ -21,6 +22,14 @@ _MANY = 0.3
 """The share of a page that no clock and no advertisement changes at once."""
 
 _FEWEST = 2
+_MANY_TEXTS, _MESSAGE_WORDS = 8, 16
+"""More texts at once are contents, and longer ones are prose, not messages."""
+
+_ALERT = "aler"
+_ASIDE = 3.0
+_SAME_PX = 12.0
+_CHOSEN_STATES = frozenset({"selected", "checked", "pressed", "expanded", "current"})
+_CHOSEN_ROLES = frozenset({"tab", "radio", "chk", "switch", "opt"})
 _CLOCK = re.compile(
     r"\d{1,2}:\d{2}(:\d{2})?|\b\d+\s?(s|secs?|seconds?|mins?|minutes?|hours?|h)\b|\bago\b", re.IGNORECASE
 )
@@ -40,6 +49,28 @@ class ChangeScope(IntEnum):
     """It speaks of what was acted on."""
     NEAR = 3
     TARGET = 4
+
+
+class ChangeKind(StrEnum):
+    """What happened to a node."""
+
+    APPEARED = "appeared"
+    DISAPPEARED = "disappeared"
+    SWAPPED = "swapped"
+    """Other words or another picture stand in its place, as in advertisements and tickers."""
+    COUNTED = "counted"
+    """It differs in figures alone."""
+    ALTERED = "altered"
+    """Its value, its state, its place or what it looks like."""
+
+
+@dataclass(frozen=True)
+class NodeEvent:
+    """What happened to a node, and how near that is to what was acted on."""
+
+    kind: ChangeKind
+    scope: ChangeScope
+    words: str
 
 
 @dataclass(frozen=True)
@@ -93,51 +124,103 @@ class StepEvidence:
         return next((one for one in self.page.altered if self.target and one.before.id == self.target.id), None)
 
     @cached_property
-    def scope(self) -> ChangeScope:
-        """How near the nearest change of a node is to what was acted on; AMBIENT where nothing changed as well."""
-        return max((scope for _, scope in self.changes), default=ChangeScope.AMBIENT)
+    def events(self) -> tuple[NodeEvent, ...]:
+        """What happened to the nodes of the page."""
+        swaps = self._swaps
+        gone, fresh = {id(old) for old, _ in swaps}, {id(new) for _, new in swaps}
+        appeared = [one for one in self.page.added if id(one) not in fresh]
+        disappeared = [one for one in self.page.removed if id(one) not in gone]
+        return (
+            *(NodeEvent(ChangeKind.APPEARED, self._scope_of(one), one.name) for one in appeared),
+            *(NodeEvent(ChangeKind.DISAPPEARED, self._scope_of(one), one.name) for one in disappeared),
+            *(self._swapped(old, new) for old, new in swaps),
+            *(self._altered(one) for one in self.page.altered),
+            *(NodeEvent(ChangeKind.ALTERED, ChangeScope.TARGET, one.name) for one in self._moved_targets()),
+        )
 
     @cached_property
-    def changes(self) -> tuple[tuple[str, ChangeScope], ...]:
-        """What changed of the nodes, each with how near it is: its words, for evidence."""
-        finding = [(node.name, self._scope_of(node)) for node in (*self.page.added, *self.page.removed)]
-        finding += [(one.after.name, self._scope_of_change(one)) for one in self.page.altered]
-        finding += [(node.name, ChangeScope.TARGET) for node in self._moved_targets()]
-        return tuple(finding)
+    def nearest(self) -> NodeEvent | None:
+        """The event that says most: what nothing but an action does first, then the nearest."""
+        own = [one for one in self.events if one.scope > ChangeScope.AMBIENT]
+        return max(own, key=lambda one: (one.scope, one.kind is not ChangeKind.SWAPPED), default=None)
+
+    @cached_property
+    def plainest(self) -> NodeEvent | None:
+        """The nearest event that is more than other words in the same place."""
+        own = [one for one in self.events if one.scope > ChangeScope.AMBIENT and one.kind is not ChangeKind.SWAPPED]
+        return max(own, key=lambda one: one.scope, default=None)
 
     @cached_property
     def sweeping(self) -> bool:
         """Whether so much of the page is otherwise that nothing but an action can have done it: a dialog, a view."""
         before, after = self.claim.before.nodes, self.claim.after.nodes
+        kinds = Counter(one.kind for one in self.events if one.scope > ChangeScope.AMBIENT)
         covered = sum("occluded" in one.fields for one in self.page.altered)
-        fresh = sum(not ambient(one) for one in self.page.added)
-        lost = sum(not ambient(one) for one in self.page.removed)
         return (
             covered >= max(_FEWEST, _MANY * len(before))
-            or (fresh > _FEWEST and fresh >= _MANY * len(after))
-            or (lost > _FEWEST and lost >= _MANY * len(before))
+            or kinds[ChangeKind.APPEARED] >= max(_FEWEST + 1, _MANY * len(after))
+            or kinds[ChangeKind.DISAPPEARED] >= max(_FEWEST + 1, _MANY * len(before))
+            or self._rows_swapped
             or self.page.reordered
         )
 
     @cached_property
+    def _rows_swapped(self) -> bool:
+        """Whether several nodes behind one another have others in their place: a list was filled anew."""
+        fresh = {id(new) for old, new in self._swaps if not (ambient(new) or _ticks(old.name, new.name))}
+        run = longest = 0
+        for node in self.claim.after.nodes:
+            run = run + 1 if id(node) in fresh else 0
+            longest = max(longest, run)
+        return longest > _FEWEST
+
+    @cached_property
+    def _swaps(self) -> tuple[tuple[SemanticNode, SemanticNode], ...]:
+        """The nodes in whose place another of the same role stands, each with that one, and texts that were changed."""
+        left = list(self.page.added)
+        swaps = list[tuple[SemanticNode, SemanticNode]]()
+        for old in self.page.removed:
+            new = next((one for one in left if one.role == old.role and _same_place(old, one)), None)
+            if new is not None:
+                left.remove(new)
+                swaps.append((old, new))
+        return tuple(swaps)
+
+    @cached_property
+    def chosen_instead(self) -> str:
+        """The name of a like control that is chosen now, where what was acted on is as it was; else ""."""
+        target = self.target
+        if target is None or self.change is not None or self.target_after is None:
+            return ""
+        likes = (one for one in self.page.altered if one.after.role == target.role and one.gained & _CHOSEN_STATES)
+        alike = target.role in _CHOSEN_ROLES or bool(target.states & (_CHOSEN_STATES | {"collapsed"}))
+        return next((one.after.name or "?" for one in likes if alike or one.after.name == target.name), "")
+
+    @cached_property
     def errors(self) -> tuple[str, ...]:
         """What the page says since the action that something is wrong."""
-        events = [one for one in self.page.events if one.casefold().startswith("error") or says(one, "errors")]
-        if self.page.significant:
-            return tuple(events)
-        return tuple(dict.fromkeys([*events, *(one.name for one in self.new_texts() if says(one.name, "errors"))]))
+        return self._messages("error", "errors")
 
     @cached_property
     def successes(self) -> tuple[str, ...]:
         """What the page says since the action that it went well."""
-        events = [one for one in self.page.events if one.casefold().startswith("success") or says(one, "successes")]
-        news = [one.name for one in self.new_texts() if says(one.name, "successes") and not says(one.name, "errors")]
-        return tuple(dict.fromkeys([*(one for one in events if one not in self.errors), *news]))
+        return tuple(one for one in self._messages("success", "successes") if one not in self.errors)
+
+    def _messages(self, tone: str, kind: str) -> tuple[str, ...]:
+        """Return what just happened and has a tone, or says so, and new texts that do, if few and short."""
+        events = [one for one in self.page.events if one.casefold().startswith(tone) or says(one, kind)]
+        if self.page.significant:
+            return tuple(events)
+        fresh = list(self.new_texts())
+        read = fresh if len(fresh) <= _MANY_TEXTS else [one for one in fresh if one.role == _ALERT]
+        short = (one.name for one in read if len(one.name.split()) <= _MESSAGE_WORDS)
+        return tuple(dict.fromkeys([*events, *(one for one in short if says(one, kind))]))
 
     @cached_property
     def loading(self) -> str:
         """The words by which the page says that it still works on it; "" where it does not."""
-        return first_saying((one.name for one in self.new_texts()), "loading")
+        own = [self.change.after.name] if self.change is not None and "name" in self.change.fields else []
+        return first_saying([*(one.name for one in self.new_texts()), *own], "loading")
 
     def new_texts(self) -> Iterator[SemanticNode]:
         """Yield what can only be read and was not there before: messages, each as it is now."""
@@ -154,14 +237,26 @@ class StepEvidence:
         if self.claim.action.name.startswith("drag") and old is not None and new is not None and moved(old, new):
             yield new
 
-    def _scope_of_change(self, change: NodeChange) -> ChangeScope:
-        if self.target is not None and change.before.id == self.target.id:
-            return ChangeScope.TARGET
-        if change.fields <= {"occluded"}:
-            return ChangeScope.ELSEWHERE if self.place is None else self._scope_of(change.after)
-        if change.fields == frozenset({"name"}) and _ticks(change.before.name, change.after.name):
-            return ChangeScope.NAMED if self._named(change.after) else ChangeScope.AMBIENT
-        return max(self._scope_of(change.before), self._scope_of(change.after))
+    def _swapped(self, old: SemanticNode, new: SemanticNode) -> NodeEvent:
+        if _ticks(old.name, new.name):
+            return NodeEvent(ChangeKind.COUNTED, self._scope_of_count(old, new), new.name)
+        scope = ChangeScope.AMBIENT if ambient(old) else self._scope_of(new)
+        return NodeEvent(ChangeKind.SWAPPED, scope, new.name)
+
+    def _altered(self, change: NodeChange) -> NodeEvent:
+        old, new = change.before, change.after
+        if self.target is not None and old.id == self.target.id:
+            return NodeEvent(ChangeKind.ALTERED, ChangeScope.TARGET, new.name)
+        if change.fields == frozenset({"name"}):
+            return self._swapped(old, new)
+        return NodeEvent(ChangeKind.ALTERED, max(self._scope_of(old), self._scope_of(new)), new.name)
+
+    def _scope_of_count(self, old: SemanticNode, new: SemanticNode) -> ChangeScope:
+        """Return how near a counter is that went up or down: another one counts only where it speaks of the action."""
+        scope = self._scope_of(new)
+        if scope is ChangeScope.NAMED or (scope is ChangeScope.NEAR and _counted_one(old.name, new.name)):
+            return scope
+        return ChangeScope.AMBIENT
 
     def _scope_of(self, node: SemanticNode) -> ChangeScope:
         if self.target is not None and node.id == self.target.id:
@@ -197,10 +292,27 @@ def box_of(node: SemanticNode) -> Box | None:
 
 
 def gap(one: Box, other: Box) -> float:
-    """Return how far two boxes are from one another; 0 where they touch."""
+    """Return how far two boxes are from one another, beside each other less than below; 0 where they touch."""
     across = max(one[0] - other[0] - other[2], other[0] - one[0] - one[2], 0.0)
     down = max(one[1] - other[1] - other[3], other[1] - one[1] - one[3], 0.0)
-    return max(across, down)
+    return max(across / _ASIDE, down)
+
+
+def _same_place(old: SemanticNode, new: SemanticNode) -> bool:
+    """Return whether a node stands where another one stood: their edges or their centres are the same."""
+    one, other = box_of(old), box_of(new)
+    if one is None or other is None:
+        return False
+    edges = abs(one[0] - other[0]) <= _SAME_PX and abs(one[1] - other[1]) <= _SAME_PX
+    half = abs(one[1] + one[3] / 2 - other[1] - other[3] / 2) <= _SAME_PX
+    return edges or (half and gap(one, other) <= _SAME_PX * _ASIDE)
+
+
+def _counted_one(before: str, after: str) -> bool:
+    """Return whether a text counts one more or one less than before."""
+    old, new = _FIGURES.findall(before), _FIGURES.findall(after)
+    steps = [abs(int(now) - int(then)) for then, now in zip(old, new, strict=False) if then != now]
+    return steps == [1]
 
 
 def _under(point: tuple[float, float], nodes: tuple[SemanticNode, ...]) -> SemanticNode | None:

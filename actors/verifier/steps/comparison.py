@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Final
 from urllib.parse import urlsplit
 
-from protocol.acting.tasks import BeforeState
+from protocol.acting.tasks import MAX_KEPT_NODES, BeforeState
 from protocol.acting.tree import SemanticNode
 
 SHOWN_ROLES: Final = frozenset({"text", "h", "img", "aler", "stat", "log", "marq", "time", "prog", "para", "figu"})
@@ -26,7 +26,7 @@ KEPT_BELOW: Final = 0.5
 
 _STRUCTURE_SHARE, _CONTROL_SHARE = 0.6, 0.4
 _MOVED_PX = 3.0
-_AGE = re.compile(r"^\s*\[[^\]]*\]\s*")
+_AGE = re.compile(r"^\s*\[(\d*)[^\]]*\]\s*")
 
 
 class AddressChange(IntEnum):
@@ -119,8 +119,8 @@ def compare(before: BeforeState, after: BeforeState) -> PageComparison:
     changes = ((node, pairs[node.id], _fields(node, pairs[node.id])) for node in before.nodes if node.id in pairs)
     altered = tuple(NodeChange(old, new, fields) for old, new, fields in changes if fields)
     return PageComparison(
-        added=tuple(node for node in after.nodes if id(node) not in paired),
-        removed=tuple(node for node in before.nodes if node.id not in pairs),
+        added=_unmatched(after.nodes, [id(node) in paired for node in after.nodes], before.nodes),
+        removed=_unmatched(before.nodes, [node.id in pairs for node in before.nodes], after.nodes),
         altered=altered,
         pairs=pairs,
         address=address,
@@ -183,6 +183,16 @@ def _pairs(
     return pairs
 
 
+def _unmatched(
+    nodes: Sequence[SemanticNode], matched: Sequence[bool], others: Sequence[SemanticNode]
+) -> tuple[SemanticNode, ...]:
+    """Return the nodes that have no match; where the others were cut, what follows the last match may be among them."""
+    end = len(nodes)
+    if len(others) >= MAX_KEPT_NODES:
+        end = max((place + 1 for place, one in enumerate(matched) if one), default=end)
+    return tuple(node for node, one in zip(nodes[:end], matched[:end], strict=True) if not one)
+
+
 def _whole(node: SemanticNode) -> Hashable:
     return node.frame, node.role, node.name, node.value, node.state, node.context
 
@@ -221,14 +231,22 @@ def _reordered(
 
 
 def _new_events(before: Iterable[str], after: Iterable[str]) -> tuple[str, ...]:
-    known = Counter(event_words(one) for one in before)
-    new = list[str]()
-    for one in map(event_words, after):
-        if known[one] > 0:
-            known[one] -= 1
-        else:
-            new.append(one)
-    return tuple(new)
+    """Return what has happened since: what was not told before, or is younger than it was then."""
+    ages = defaultdict[str, list[int]](list)
+    for one in before:
+        ages[event_words(one)].append(_age(one))
+    fresh = list[str]()
+    for one in after:
+        known = ages[event_words(one)]
+        if not known or _age(one) < known.pop(0):
+            fresh.append(event_words(one))
+    return tuple(fresh)
+
+
+def _age(event: str) -> int:
+    """Return how long ago something happened, in the unit that it is known in; 0 where it is not told."""
+    match = _AGE.match(event)
+    return int(match[1]) if match is not None and match[1] else 0
 
 
 def _similarity(before: Sequence[SemanticNode], after: Sequence[SemanticNode]) -> float:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from actors.verifier.steps.attribution import ChangeScope, StepEvidence
+from actors.verifier.steps.attribution import ChangeKind, ChangeScope, StepEvidence
 from actors.verifier.steps.bands import StepBand, StepFinding
 from actors.verifier.steps.comparison import AddressChange, address_change
-from actors.verifier.steps.phrases import spoken
+from actors.verifier.steps.phrases import content_words, spoken
 
 READS: Final = frozenset(
     {"getText", "getAttribute", "isVisible", "isEnabled", "getTabs", "dropdownOptions", "findText", "screenshot"}
@@ -33,47 +33,71 @@ def effect(evidence: StepEvidence) -> StepFinding:
     return rule(evidence)
 
 
-def general_effect(evidence: StepEvidence) -> StepFinding:  # noqa: PLR0911 - a row each of the same table
-    """Return what changed that an action on a page may have done: the nearest change counts."""
-    page, scope = evidence.page, evidence.scope
+def general_effect(evidence: StepEvidence) -> StepFinding:
+    """Return what changed that an action on a page may have done: what says most counts."""
+    page = evidence.page
     if page.dialog_opened or page.dialog_closed or page.tabs:
         return StepFinding(StepBand.PAGE_CHANGED, "A dialog or a tab opened or closed.")
     if page.significant:
-        return StepFinding(
-            StepBand.NAVIGATED, f"The page went from {_short(evidence, 'before')} on to another address."
-        )
+        return _arrived(evidence)
     if evidence.successes:
         return StepFinding(StepBand.MESSAGE, f"The page says: {evidence.successes[0]!r}.")
+    if name := evidence.chosen_instead:
+        return StepFinding(StepBand.OTHER_CHOSEN, f"Another one was chosen: {name!r}.")
+    return _of_target(evidence) or _of_nodes(evidence)
+
+
+def _arrived(evidence: StepEvidence) -> StepFinding:
+    """Judge another address: a page that is headed as another link, and not as the one clicked, is the wrong one."""
+    claim, target = evidence.claim, evidence.target
+    heads = [claim.after.title, *(one.name for one in evidence.page.added if one.role == "h")]
+    heads = [spoken(one) for one in heads if one.strip()]
+    if target is not None and target.role == "link" and target.name and claim.action.name == "click":
+        own = any(spoken(target.name) in one or one in spoken(target.name) for one in heads)
+        own = own or bool(content_words(target.name) & content_words(f"{claim.after.url} {' '.join(heads)}"))
+        others = {spoken(one.name) for one in claim.before.nodes if one.role == "link" and one.name != target.name}
+        if not own and any(one in others for one in heads):
+            return StepFinding(StepBand.ELSEWHERE_NAVIGATED, "The page is the one that another link names.")
+    return StepFinding(StepBand.NAVIGATED, "The page stands at another address than before.")
+
+
+def _of_target(evidence: StepEvidence) -> StepFinding | None:
+    """Judge what became of what was acted on, and of the page as a whole."""
+    page = evidence.page
     if evidence.target is not None and evidence.target_after is None and not evidence.sweeping:
         return StepFinding(StepBand.TARGET_GONE, "What was acted on is gone.")
-    if scope is ChangeScope.TARGET and evidence.target_after is not None:
+    if any(one.scope is ChangeScope.TARGET for one in evidence.events) and evidence.target_after is not None:
         return StepFinding(StepBand.TARGET_CHANGED, "What was acted on is otherwise than before.")
     if evidence.sweeping:
         return StepFinding(StepBand.PAGE_CHANGED, "Much of the page is otherwise than before.")
-    if page.address is AddressChange.FRAGMENT or page.retitled:
-        return StepFinding(StepBand.PAGE_CHANGED, "The title or the fragment of the address is another.")
-    return _by_scope(evidence, scope)
+    if page.address is AddressChange.FRAGMENT:
+        return StepFinding(StepBand.PAGE_CHANGED, "The fragment of the address is another.")
+    return None
 
 
-def _by_scope(evidence: StepEvidence, scope: ChangeScope) -> StepFinding:
+def _of_nodes(evidence: StepEvidence) -> StepFinding:
     """Return what the nearest change of a node comes to."""
-    nearest = next((words for words, one in evidence.changes if one is scope and words), "")
-    match scope:
-        case ChangeScope.TARGET | ChangeScope.NEAR:
-            return StepFinding(StepBand.NEAR_CHANGED, f"Beside it changed: {nearest!r}.")
-        case ChangeScope.NAMED:
-            return StepFinding(StepBand.NAMED_CHANGED, f"What speaks of it changed: {nearest!r}.")
-        case ChangeScope.ELSEWHERE:
-            return StepFinding(StepBand.CHANGED_ELSEWHERE, f"Only far from it something changed: {nearest!r}.")
-        case ChangeScope.AMBIENT:
-            return _without_nodes(evidence)
+    event = evidence.plainest or evidence.nearest
+    if event is None:
+        return _without_nodes(evidence)
+    if event.kind is ChangeKind.SWAPPED:
+        near = event.scope is not ChangeScope.ELSEWHERE
+        band = StepBand.SWAPPED_NEAR if near else StepBand.SWAPPED_ELSEWHERE
+        return StepFinding(band, f"Other words stand where others stood: {event.words!r}.")
+    if event.scope is ChangeScope.NAMED:
+        return StepFinding(StepBand.NAMED_CHANGED, f"What speaks of it changed: {event.words!r}.")
+    if event.scope is not ChangeScope.ELSEWHERE:
+        return StepFinding(StepBand.NEAR_CHANGED, f"Beside it changed: {event.words!r}.")
+    if event.kind is ChangeKind.APPEARED:
+        return StepFinding(StepBand.APPEARED_ELSEWHERE, f"Away from it something appeared: {event.words!r}.")
+    return StepFinding(StepBand.CHANGED_ELSEWHERE, f"Only far from it something changed: {event.words!r}.")
 
 
 def _without_nodes(evidence: StepEvidence) -> StepFinding:
     """Return what there is to say where no node changed, but what changes by itself."""
     if _field_was_focused(evidence):
         return StepFinding(StepBand.FOCUSED, "The field has the focus now.")
-    if evidence.changes:
+    if evidence.events or evidence.page.retitled:
         return StepFinding(StepBand.AMBIENT, "Only what changes by itself has changed, such as a clock.")
     if client_saw(evidence):
         return StepFinding(StepBand.SEEN_BY_CLIENT, "The client saw something happen; nothing to act on changed.")
@@ -290,10 +314,6 @@ def _answered(evidence: StepEvidence) -> StepFinding:
     if evidence.page.dialog_closed or evidence.page.dialog_opened:
         return StepFinding(StepBand.AS_WANTED, "The dialog was answered.")
     return general_effect(evidence)
-
-
-def _short(evidence: StepEvidence, which: str) -> str:
-    return _host(getattr(evidence.claim, which).url) or "its address"
 
 
 _RULES: Final[Mapping[str, Callable[[StepEvidence], StepFinding]]] = MappingProxyType(

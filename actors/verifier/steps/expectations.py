@@ -21,9 +21,11 @@ def came_true(evidence: StepEvidence) -> bool | None:
 
 
 def _navigation(evidence: StepEvidence) -> bool | None:
-    value, after = _value(evidence), evidence.claim.after
-    if value:
+    value, before, after = _value(evidence), evidence.claim.before, evidence.claim.after
+    if value and (evidence.page.address or evidence.page.retitled):
         return value.casefold() in after.url.casefold() or spoken(value) in spoken(after.title)
+    if value and value.casefold() not in before.url.casefold():
+        return False
     return True if evidence.page.significant or evidence.page.tabs else None if evidence.sweeping else False
 
 

@@ -13,6 +13,11 @@ from typing import Final
 
 PHRASES: Final = "steps.toml"
 
+_NO_ERRORS = re.compile(
+    r"\b(?:no|0|zero|without|keine?|ohne|sin|sans|aucune?|senza|nessun|sem|nenhum|geen|zonder) (?:\w+ )?"
+    r"(?:errors?|fehler|erreurs?|errores|errori?|erros?|fouten|problems?)\b"
+)
+_NEGATED = re.compile(r"\b(?:not|never|cannot|unable|nicht|konnte|kein|keine|pas|no|non|nao|niet|geen)\b")
 _NO_WORD = re.compile(r"[\W_]+")
 _QUOTED = re.compile(
     r"\"([^\"]+)\"|\u201c([^\u201d]+)\u201d|\u201e([^\u201c\u201d]+)[\u201c\u201d]|\u00ab([^\u00bb]+)\u00bb"
@@ -34,7 +39,9 @@ def quoted(text: str) -> tuple[str, ...]:
 
 def says(text: str, kind: str, part: str = "") -> str:
     """Return the phrase of a kind that a text has, "" where it has none; `part` is one of its lists."""
-    words = spoken(text)
+    words = _NO_ERRORS.sub(" ", spoken(text)) if kind == "errors" else spoken(text)
+    if kind == "successes" and _NEGATED.search(words):
+        return ""
     return next((one.strip() for one in _phrases()[kind][part] if one in words), "")
 
 

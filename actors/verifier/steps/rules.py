@@ -15,11 +15,18 @@ from protocol.acting.tasks import SUCCESS_CONFIDENCE, BlockerKind, StepClaim, St
 NOT_FOUND_CAP: Final = 0.6
 """No surer where a client did not find what it was to act on (001, client evidence)."""
 
-NEXT_MISSING_CAP: Final = 0.2
+NEXT_MISSING_CAP: Final = 0.1
 NEXT_MISSING: Final = "What the next step is about is not there."
 
 _WEAK = frozenset(
-    {StepBand.NEAR_CHANGED, StepBand.NAMED_CHANGED, StepBand.CHANGED_ELSEWHERE, StepBand.TARGET_CHANGED}
+    {
+        StepBand.APPEARED_ELSEWHERE,
+        StepBand.SWAPPED_NEAR,
+        StepBand.NEAR_CHANGED,
+        StepBand.NAMED_CHANGED,
+        StepBand.CHANGED_ELSEWHERE,
+        StepBand.TARGET_CHANGED,
+    }
     | {StepBand.SEEN_BY_CLIENT, StepBand.TARGET_GONE, StepBand.LOADING}
 )
 """Findings that say less than what was expected, or that the next step can go on."""

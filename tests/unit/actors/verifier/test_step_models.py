@@ -108,7 +108,7 @@ async def test_a_model_adds_to_what_rules_say_and_page_words_stay_behind_the_mar
 
 
 async def test_a_model_that_says_no_makes_a_success_doubtful() -> None:
-    moved = structs.replace(CLAIM, after=structs.replace(AFTER, nodes=(FIELD,)))
+    moved = structs.replace(CLAIM, after=structs.replace(AFTER, nodes=(FIELD,)), certainty=0.8)
 
     verdict = await judge(AnsweringBus([says(action=False, task=False, confidence=0.95)]), moved)
 
