@@ -161,3 +161,42 @@ def test_what_is_fixed_to_the_window_is_told_wherever_it_stands(web: Viewing) ->
     web.run("scrollTo(0, 10000)")
 
     assert [node.name for node in web.tree().nodes] == ["Looms Cart", "Cart", "Order"]
+
+
+def test_peers_are_told_apart_by_what_their_rows_say(web: Viewing) -> None:
+    post = "<div class=post><b>Ann</b> @ann <p>{}</p><span class='icon like' onclick=1>&nbsp;</span><span onclick=1 class=share>&nbsp;</span></div>"
+    web.show(post.format("First words") + post.format("Second words"))
+    tree = web.tree()
+
+    assert [(node.name, node.context) for node in tree.nodes if node.role == "btn"] == [
+        ("like", "Ann @ann First words"),
+        ("share", "Ann @ann First words"),
+        ("like", "Ann @ann Second words"),
+        ("share", "Ann @ann Second words"),
+    ]
+
+
+def test_what_only_holds_controls_is_none_and_what_holds_rows_tells_them(web: Viewing) -> None:
+    web.show(
+        """<div onclick=1><input type=checkbox id=c><label for=c>Gift</label></div>
+        <ul role=menu onclick=1><li role=menuitem tabindex=0>Open<li role=menuitem tabindex=-1>Close</ul>
+        <ul onclick=1><li>One<li>Two</ul><svg id=grid width=100 height=50 onclick=1><text x=5 y=20>A</text></svg>"""
+    )
+    tree = web.tree()
+
+    assert [(node.role, node.name, node.shape) for node in tree.nodes] == [
+        ("chk", "Gift", ""),
+        ("menu", "Open", ""),
+        ("menu", "Close", ""),
+        ("btn", "One Two", ""),
+        ("text", "One", ""),
+        ("text", "Two", ""),
+        ("btn", "grid", "drawing"),
+        ("text", "A", "text"),
+    ]
+
+
+def test_an_id_that_is_a_point_keeps_its_signs(web: Viewing) -> None:
+    web.show("<svg width=50 height=50><circle id='(-1,0.5)' onclick=1 cx=20 cy=20 r=5></circle></svg>")
+
+    assert [node.name for node in web.tree().nodes] == ["(-1,0.5)"]

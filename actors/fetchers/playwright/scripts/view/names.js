@@ -2,6 +2,7 @@
 weft.part((view) => {
   const MANY_NODES = 300, CHARS = 100;
   const CONTROL = 'input, select, textarea';
+  const BESIDE = `${CONTROL}, button, a[href], [role="button"]`;
   const TYPED = new Set(['submit', 'reset', 'button', 'image']);
   const ICON = /^(?:icon|fa|fas|far|bi|mdi|glyphicon|lucide|ti|la|ri|pi|material-icons)[-_]+([a-z][a-z0-9-]*)$/i;
   const NO_ICON = /^(?:solid|regular|brands|lg|sm|xs|fw|spin|\dx|button|btn|wrapper|container|icon|only|left|right)$/i;
@@ -83,7 +84,7 @@ weft.part((view) => {
   function beside(element) {
     for (let node = element, up = 0; node && up < 3; node = node.parentElement, up++) {
       for (let other = node.previousSibling, back = 0; other && back < 3; other = other.previousSibling, back++) {
-        if (other.nodeType === Node.ELEMENT_NODE && (other.matches(CONTROL) || other.querySelector(CONTROL))) return '';
+        if (other.nodeType === Node.ELEMENT_NODE && (other.matches(BESIDE) || other.querySelector(BESIDE))) return '';
         const words = other.nodeType === Node.TEXT_NODE ? view.clean(other.data) : other.nodeType === Node.ELEMENT_NODE && !view.UNREAD.has(other.localName) && shows(other) ? textOf(other) : '';
         if (words) return words.length <= 60 ? words : '';
       }
@@ -124,7 +125,7 @@ weft.part((view) => {
   function classed(element) {
     for (const token of [...element.classList].slice(0, 12)) {
       const words = view.spoken(token);
-      if (words && !/\d/.test(token) && !view.generated(token) && words.split(' ').some((word) => !STYLED.test(word))) return words;
+      if (words && !/\d/.test(token) && words.split(' ').some((word) => !STYLED.test(word))) return words;
     }
     return '';
   }

@@ -1,6 +1,7 @@
 // Reads the page as short nodes (V3): what can be acted on, in the order in which it is shown, and the words beside it.
 weft.part((view) => {
-  const LEAST_SEEN = 0.66, NAME_CHARS = 50, MANY_HITS = 600, LATEST_MS = 600, ALWAYS = 60, MANY_SCROLLS = 20, LEAST_SCROLL = 40, MORE = 4, LEAST_BOX = 3, SAMPLES = 7;
+  const LEAST_SEEN = 0.66, NAME_CHARS = 50, MANY_HITS = 600, LATEST_MS = 600, ALWAYS = 60, MANY_SCROLLS = 20, LEAST_SCROLL = 40, MORE = 4, LEAST_BOX = 3, SAMPLES = 7, MANY_NODES = 300;
+  const HOLDERS = new Set(['dialog', 'alertdialog', 'tablist', 'menu', 'menubar', 'toolbar', 'grid', 'tree', 'list', 'listbox', 'radiogroup', 'group', 'region', 'form']);
   const CONTROLS = 'a[href], button, input, select, textarea, summary, iframe, [role], [onclick], [tabindex], [contenteditable]';
   const TICKS = new Set(['checkbox', 'radio', 'file']);
   const ROLES = {
@@ -103,6 +104,21 @@ weft.part((view) => {
     return true;
   }
 
+  // Without what only holds others and says nothing itself: what is clicked there is what it holds.
+  function withoutWrappers(named) {
+    const controls = new Set(named.map((find) => find.element)), holding = new Set();
+    for (const { element } of named)
+      for (let node = view.above(element); node && !holding.has(node); node = view.above(node)) holding.add(node);
+    return named.filter((find) => !find.plain || !holding.has(find.element) || saysItself(find.element, controls));
+  }
+
+  function saysItself(element, controls) {
+    if (HOLDERS.has(view.attribute(element, 'role'))) return false;
+    const enter = (node) => !controls.has(node) && !controls.has(node.control) && view.shows(node);
+    for (const node of view.nodes(element, enter, MANY_NODES)) if (node.nodeType === Node.TEXT_NODE && /[\p{L}\p{N}]/u.test(node.data)) return true;
+    return false;
+  }
+
   // -- what scrolls --------------------------------------------------------------------------------------------------
 
   function percent(element) {
@@ -146,10 +162,18 @@ weft.part((view) => {
 
   const boxed = (box, frame) => [box.left + (frame?.x ?? 0), box.top + (frame?.y ?? 0), box.right - box.left, box.bottom - box.top].map(Math.round);
 
+  // The name of a control; the words in a drawing are those of its shapes.
+  function nameOf({ find: { element, kind, label }, drawn, shape }) {
+    const id = view.attribute(element, 'id') ?? '';
+    const named = shape === 'drawing' ? view.unsecret(view.pictureName(element) || (view.generated(id) ? '' : view.spoken(id))) : label || drawn;
+    const ticks = (kind === 'radio' || kind === 'checkbox') && element.value !== 'on' ? view.clean(element.value ?? '') : '';
+    return named || view.unsecret(view.classed(element) || ticks);
+  }
+
   function controlNode(item, options) {
     const { find } = item, { element, kind } = find, { frame } = options;
     const role = find.scrolls ? { short: view.attribute(element, 'role')?.slice(0, 4) || 'list' } : roleOf(find);
-    const node = { i: idOf(view.numberOf(find), frame), r: role.short, n: cut(find.label || item.drawn || view.unsecret(view.classed(element))) };
+    const node = { i: idOf(view.numberOf(find), frame), r: role.short, n: cut(nameOf(item)) };
     const value = find.scrolls ? '' : view.valueOf(element, kind, find.label);
     if (value || role.short === 'inp') node.v = value;
     const states = find.scrolls ? [] : view.statesOf(element, kind);
@@ -161,7 +185,7 @@ weft.part((view) => {
     if (find.covered) node.occ = true;
     const choices = view.optionsOf(element);
     if (choices.length) node.t = view.clean(choices.join(' | '), NAME_CHARS * 6);
-    if (item.shape && item.shape !== 'drawing') node.sh = item.shape;
+    if (item.shape) node.sh = item.shape;
     return node;
   }
 
@@ -185,16 +209,16 @@ weft.part((view) => {
 
   // Everything that is shown, described; what cannot be described is left out.
   function capture(options) {
-    const { everywhere = false, text = true, frame = null } = options;
+    const { everywhere = false, text = true, colours = false, frame = null } = options;
     view.beginStamping();
     const pane = paneOf(frame), away = everywhere ? () => false : outside(pane), seen = view.walk(false, away);
     const state = { hits: 0, modal: view.modal(), everywhere, covered: frame?.covered === true };
-    const named = judged(seen.finds, pane, state);
+    const named = withoutWrappers(judged(seen.finds, pane, state));
     const scrolls = scrollers(seen.scrolls, named, pane, state);
     const frames = view.framesOf(seen.frames);
     const fresh = view.assign([...named, ...scrolls, ...frames]);
     const kept = [];
-    for (const item of view.ordered([...named, ...scrolls], frames, pane, { text, everywhere, away })) {
+    for (const item of view.ordered([...named, ...scrolls], frames, pane, { text, everywhere, colours, away })) {
       try {
         if (item.frame) item.frame.at = kept.length;
         else kept.push(described(item, options));

@@ -1,9 +1,10 @@
 // Puts what can be acted on and the words around it into the order in which they are shown.
 weft.part((view) => {
-  const MANY_NODES = 60_000, MANY_ITEMS = 4000, LATEST_MS = 400, CHARS = 240, LONG = 60, LEAST_LINE = 18, LEAST_PICTURE = 20, LEAST_SEEN = 0.66;
+  const MANY_NODES = 60_000, MANY_ITEMS = 4000, LATEST_MS = 400, CHARS = 240, LONG = 60, LEAST_LINE = 18, LEAST_PICTURE = 20, LEAST_SEEN = 0.66, LEAST_BOX = 4, MOST_BOX = 0.25;
   const SKIPPED = new Set([...view.UNREAD, 'option', 'optgroup', 'object', 'embed', 'video', 'audio', 'iframe', 'frame', 'map', 'progress', 'meter']);
   const FIELDS = new Set(['input', 'select', 'textarea']);
   const TOLD = new Set(['link', 'other', 'option', 'menuitem']);
+  const ROWS = 'li, tr, [role="listitem"], [draggable="true"]';
   const SAYING = /[\p{L}\p{N}]/u;
 
   // What of a box lies in a pane, and how large that is beside what could lie in it.
@@ -15,8 +16,8 @@ weft.part((view) => {
   }
 
   // Every find and every piece of words or picture that a pane shows, in the order of the page.
-  function ordered(finds, frames, pane, { text, everywhere, away }) {
-    const place = { items: [], controls: new Map(finds.map((find) => [find.element, find])), frames: new Map(frames.map((find) => [find.element, find])), away, pane, text, everywhere, visited: 0, cut: false };
+  function ordered(finds, frames, pane, { text, everywhere, colours, away }) {
+    const place = { items: [], controls: new Map(finds.map((find) => [find.element, find])), frames: new Map(frames.map((find) => [find.element, find])), away, pane, text, everywhere, colours, visited: 0, cut: false };
     const begun = performance.now();
     const stack = [{ node: view.rootElement(document), block: null, inside: null }];
     while (stack.length) {
@@ -62,12 +63,13 @@ weft.part((view) => {
       if (place.text && !inside) pictures(node, tag, block, place);
       return;
     }
+    if (place.colours && !inside && !find && !node.firstChild) drawn(node, place);
     descend(item, stack, { find, inline, tag, place });
   }
 
   function descend({ node, block, inside }, stack, { find, inline, tag, place }) {
     const own = (find?.scrolls ? null : find) ?? (tag === 'label' && place.controls.has(node.control) ? { short: true } : null);
-    let holder = own ? { short: own.short || !TOLD.has(own.kind) || own.element.textContent.trim().length <= LONG, kind: own.kind } : inside;
+    let holder = own ? { short: own.short || !TOLD.has(own.kind) || (own.element.textContent.trim().length <= LONG && !isList(own)), kind: own.kind } : inside;
     if (holder && !holder.short) holder = null;
     let inner = block;
     if (!inline) {
@@ -77,6 +79,11 @@ weft.part((view) => {
     }
     const below = view.below(node);
     for (let index = below.length - 1; index >= 0; index--) stack.push({ node: below[index], block: inner, inside: holder });
+  }
+
+  // Whether something that is clicked holds several things of one kind: each of them says more than all together.
+  function isList({ element, plain }) {
+    return plain && view.findIn(element, ROWS).length > 1;
   }
 
   // Words in a link belong to the sentence around it, those in a button do not.
@@ -111,6 +118,14 @@ weft.part((view) => {
     if (everywhere) return seen !== null || scrolls;
     const shown = seen && within(seen, pane);
     return Boolean(shown) && (shown.share >= LEAST_SEEN || shown.bottom - shown.top >= LEAST_LINE);
+  }
+
+  // A box that nothing but its colour shows, told where colours are asked for.
+  function drawn(element, place) {
+    const box = view.box(element);
+    if (box.width < LEAST_BOX || box.height < LEAST_BOX || box.width * box.height > innerWidth * innerHeight * MOST_BOX) return;
+    const colour = view.colourOf(element, '');
+    if (colour && isSeen(element, box, place)) place.items.push({ picture: true, words: '', element, box, shape: 'box' });
   }
 
   function pictures(element, tag, block, place) {

@@ -4,6 +4,8 @@ weft.part((view) => {
   // What steers or hides text without being seen: bidi controls, zero width, tags, private use, halves of pairs.
   const UNSEEN = /[\p{Cf}\p{Co}\p{Cs}\u115f\u1160\u3164\uffa0\ufe00-\ufe0f]/gu;
   const BLANK = /[\p{Cc}\p{Z}\s]+/gu;
+  // What joins words, but no sign and no point of a number.
+  const JOINTS = /(?:[_/:[\]]|-(?!\d)|(?<=[\p{L}\p{N}_])-|\.(?!\d)|(?<!\d)\.)+/gu;
   const PILED = /(\p{M}{3})\p{M}+/gu;
 
   function cut(text, max) {
@@ -27,7 +29,7 @@ weft.part((view) => {
 
   // userName, user-name and user_name are two words.
   function spoken(token) {
-    return clean(token.slice(0, 200).replace(/([a-z0-9])([A-Z])/g, '$1 $2').replace(/[_\-./:[\]]+/g, ' '), 60);
+    return clean(token.slice(0, 200).replace(/([a-z0-9])([A-Z])/g, '$1 $2').replace(JOINTS, ' '), 60);
   }
 
   Object.assign(view, { clean, slug, spoken });
