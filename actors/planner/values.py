@@ -49,11 +49,11 @@ def moved(goal: str, values: Mapping[str, str]) -> tuple[str, dict[str, str]]:
     for name, value in values.items():
         if value and redact.is_secret(name):
             goal = goal.replace(value, f"{{{name}}}")
-    for pattern, name, secret in ((_BEFORE, 2, 1), (_QUOTED, 1, 3), (_BARE, 1, 3)):
+    for pattern, word, secret in ((_BEFORE, 2, 1), (_QUOTED, 1, 3), (_BARE, 1, 3)):
         for match in list(pattern.finditer(goal)):
             if _PLACE.search(match[secret]) or (pattern is _BARE and not _is_announced(match)):
                 continue
-            goal = goal.replace(match[secret], f"{{{_kept(kept, _name_of(match[name]), match[secret])}}}")
+            goal = goal.replace(match[secret], f"{{{_kept(kept, _name_of(match[word]), match[secret])}}}")
     for match in list(_CARD.finditer(goal)):
         if _is_card(match[0]):
             goal = goal.replace(match[0], f"{{{_kept(kept, 'card_number', match[0])}}}")

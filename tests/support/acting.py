@@ -83,11 +83,12 @@ class ActingWorld:
 
     async def begin_planner(self) -> ActingReplica:
         """Run one more planner."""
-        replica = await self._begin(Planner, f"p{len(self.planners) + 1}")
+        replica = await self.begin(Planner, f"p{len(self.planners) + 1}")
         self.planners.append(replica)
         return replica
 
-    async def _begin(self, kind: type[Actor], name: str) -> ActingReplica:
+    async def begin(self, kind: type[Actor], name: str) -> ActingReplica:
+        """Run a replica of an actor."""
         replica = ActingReplica(self.broker.connect(kind.name, grant_of(kind)))
         await self.tasks.start(self._live, kind, name, replica)
         return replica
@@ -120,8 +121,8 @@ async def acting_world(folder: Path, **settings: Any) -> AsyncGenerator[ActingWo
         chosen = Settings(**{**values, **settings})
         world = ActingWorld(broker, asker, Seal.of(key), key, chosen, tasks)
         asker.seal = world.seal
-        await world._begin(Policy, "g1")  # noqa: SLF001 - its own
-        await world._begin(Verifier, "v1")  # noqa: SLF001 - its own
+        await world.begin(Policy, "g1")
+        await world.begin(Verifier, "v1")
         await world.begin_planner()
         await browser_lives(broker, tasks, "b1", chosen, key)
         yield world
