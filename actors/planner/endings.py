@@ -15,6 +15,15 @@ READ_CONFIDENCE: Final = 0.75
 """How sure it is that a task is done for which nothing had to be done but to read."""
 
 DONE: Final = "Done."
+NO_TRACE: Final = "It was done, and had no effect that shows."
+
+SURE: Final = 0.85
+"""How sure the choice of an action must be for its task to go on though it left no trace."""
+
+UNSEEN_CONFIDENCE: Final = 0.6
+"""How sure it is at most that a task is done of which something left no trace."""
+
+_PRESSES: Final = frozenset({"click", "clickAt", "doubleClick", "rightClick", "press", "hover"})
 
 BLOCKERS: Final[Mapping[BlockerKind, str]] = MappingProxyType(
     {
@@ -40,6 +49,19 @@ def looks_done(state: TaskState) -> bool:
     return verdict.succeeded and verdict.task_done and verdict.task_confidence >= SUCCESS_CONFIDENCE
 
 
+def is_without_trace(state: TaskState) -> bool:
+    """Return whether the last action was surely the right one, was done, and showed nothing: buttons may just count.
+
+    At the end of a plan that is not enough: then nobody knows whether the task is done.
+    """
+    taken = last_step_action(state)
+    if taken is None or taken.verdict is None or state.plan is None or is_last_step(state.plan):
+        return False
+    done = taken.status == "ok" and not taken.error and taken.action.name in _PRESSES
+    alone = taken.by == "rule" and taken.confidence >= SURE and taken.step == state.plan.current
+    return done and alone and not taken.verdict.succeeded and not taken.verdict.changed
+
+
 def supports(state: TaskState, page: PageTree, text: str) -> bool:
     """Return whether what was found bears it out that the task is done, where a model says so.
 
@@ -63,7 +85,8 @@ def confidence_of(state: TaskState) -> float:
     taken = [one for one in state.actions if not one.remedy and one.verdict is not None and one.verdict.succeeded]
     if not taken:
         return READ_CONFIDENCE
-    return round(min(_sure(taken[-1]), *(one.confidence for one in taken)), 3)
+    seen = all(one.verdict is None or one.verdict.changed or one.verdict.succeeded for one in state.actions)
+    return round(min(_sure(taken[-1]), *(one.confidence for one in taken), 1.0 if seen else UNSEEN_CONFIDENCE), 3)
 
 
 def question_about(blocker: Blocker | None, *, step: str = "", goal: str = "") -> str:

@@ -17,7 +17,15 @@ from actors.planner import machine
 from actors.planner.choosing import PageModels, StepChooser, StepRules
 from actors.planner.correcting import is_remedy, last_step_action, remedy
 from actors.planner.deciding import ActionGate
-from actors.planner.endings import conclusion, confidence_of, looks_done, question_about, supports
+from actors.planner.endings import (
+    NO_TRACE,
+    conclusion,
+    confidence_of,
+    is_without_trace,
+    looks_done,
+    question_about,
+    supports,
+)
 from actors.planner.machine import MoveKind, NextMove, react, steps_left
 from actors.planner.page_evidence import before_state, step_claim
 from actors.planner.replanning import followed_by, new_plan
@@ -206,6 +214,9 @@ class Round:
             case Unsolved():
                 if looks_done(state):
                     return await self._finish()
+                if is_without_trace(state):
+                    await self._end_step(StepOver(why=NO_TRACE))
+                    return None
                 step = state.plan.steps[state.plan.current].description if state.plan else state.goal
                 return await self.pause(question_about(None, step=step), missing=("step",))
 

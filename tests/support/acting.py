@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,11 +25,13 @@ from protocol import subjects
 from protocol.access import Scope
 from protocol.acting.act import Reached, ReachOnPage, values_place
 from protocol.acting.tasks import AskTask, TaskState
-from protocol.browsers.operations import SESSION_PREFIX, CreateSession, Operation
+from protocol.browsers.operations import SESSION_PREFIX, CloseSession, CreateSession, Operation
 from protocol.browsers.sessions import AskBrowser, BrowserAnswer
+from protocol.models import CallModel, ModelAnswer
 from tests.support.browsers import browser_lives
 
 CALLER = "somebody"
+Answerer = Callable[[CallModel], Awaitable[ModelAnswer]]
 
 
 @dataclass
@@ -63,6 +65,10 @@ class ActingWorld:
         await self.browser(CreateSession(session_id=session))
         return session
 
+    async def close(self, session: str) -> None:
+        """Close a browser session."""
+        await self.browser(CloseSession(session_id=session))
+
     async def browser(self, do: Operation) -> BrowserAnswer:
         """Have an operation done in a session."""
         return await self.asker.call(subjects.BROWSER, AskBrowser(caller=CALLER, do=do, at_need=True))
@@ -72,9 +78,8 @@ class ActingWorld:
         task = task or str(uuid.uuid4())
         if values := more.pop("values", None):
             more["values"] = self.seal.seal(msgspec.json.encode(values), values_place(task))
-        request = ReachOnPage(
-            task=task, goal=goal, session=session, caller=CALLER, scopes=tuple(Scope), local_only=True, **more
-        )
+        given: dict[str, Any] = {"scopes": tuple(Scope), "local_only": True, **more}
+        request = ReachOnPage(task=task, goal=goal, session=session, caller=CALLER, **given)
         return await self.asker.call(subjects.ACT, request, timeout_ms=120_000)
 
     async def state(self, task: str) -> TaskState:
@@ -109,8 +114,8 @@ class ActingWorld:
 
 
 @asynccontextmanager
-async def acting_world(folder: Path, **settings: Any) -> AsyncGenerator[ActingWorld]:
-    """Run a planner, the gate, the verifier and a browser within the block."""
+async def acting_world(folder: Path, model: Answerer | None = None, **settings: Any) -> AsyncGenerator[ActingWorld]:
+    """Run a planner, the gate, the verifier and a browser within the block; `model` answers what models are asked."""
     key = new_key()
     values: dict[str, Any] = {"data_dir": folder, "allow_private": ("127.0.0.0/8",), "browser_javascript": True}
     async with (
@@ -125,5 +130,9 @@ async def acting_world(folder: Path, **settings: Any) -> AsyncGenerator[ActingWo
         await world.begin(Verifier, "v1")
         await world.begin_planner()
         await browser_lives(broker, tasks, "b1", chosen, key)
-        yield world
+        async with Bus(broker.connect("router"), "router", "r1").running() as router:
+            if model is not None:
+                await router.open_discovery()
+                await router.serve(subjects.CALL_MODEL, model, at_once=4)
+            yield world
         tasks.cancel_scope.cancel()
