@@ -76,7 +76,7 @@ class ActingRun:
             caller=request.caller,
             scopes=request.scopes,
             local=request.local,
-            session=request.session,
+            session=state.session or request.session,
             task=request.task,
             user_words=user_words_of(state),
             values=self.values,
@@ -190,7 +190,7 @@ class ActingRun:
             await self.bus.tell(PROGRESS.at(replica=watch.replica), progress)
 
     def _reached(self) -> Reached:
-        return Reached(state=self.log.state, session=self.request.session)
+        return Reached(state=self.log.state, session=self.log.state.session or self.request.session)
 
 
 def _line(task: str, number: int, performed: Performed) -> ActionPerformed:

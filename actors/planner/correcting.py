@@ -14,6 +14,13 @@ from protocol.acting.tree import PageTree
 DELAY_S: Final = 2
 """How long a page is given before the same is tried again."""
 
+PATIENCE: Final = Chosen(
+    action=ActionCall(name="wait", arguments={"seconds": 1}),
+    thought="What is wanted is not there: the page may not be through yet.",
+    confidence=0.9,
+)
+"""What is done once for a step before its user is asked."""
+
 _OTHER_TOOL: Final[Mapping[str, str]] = MappingProxyType(
     {"check": "click", "uncheck": "click", "selectDropdown": "setValue", "setValue": "selectDropdown"}
 )
@@ -38,6 +45,14 @@ def remedy(state: TaskState, page: PageTree) -> Chosen | None:
     if state.status is ActingStatus.CORRECTING:
         return _corrected(failed, page)
     return None
+
+
+def may_wait(state: TaskState, page: PageTree) -> bool:
+    """Return whether a page of ours may only need a moment: something was just done on it, or it says so itself."""
+    if state.surface != "act" or state.plan is None or len(state.actions) >= state.max_steps:
+        return False
+    waited = any(one.action.name == "wait" for one in state.actions if one.step == state.plan.current)
+    return not waited and (not page.ready or (state.last is not None and state.last.step != state.plan.current))
 
 
 def is_remedy(chosen: Chosen, failed: TakenAction | None) -> bool:

@@ -15,7 +15,7 @@ from msgspec import structs
 from actors import redact
 from actors.planner import machine
 from actors.planner.choosing import PageModels, StepChooser, StepRules
-from actors.planner.correcting import is_remedy, last_step_action, remedy
+from actors.planner.correcting import PATIENCE, is_remedy, last_step_action, may_wait, remedy
 from actors.planner.deciding import ActionGate
 from actors.planner.endings import (
     NO_TRACE,
@@ -212,13 +212,19 @@ class Round:
             case UserAsked():
                 return await self._finish() if looks_done(state) else await self._ask(solution)
             case Unsolved():
-                if looks_done(state):
-                    return await self._finish()
-                if is_without_trace(state):
-                    await self._end_step(StepOver(why=NO_TRACE))
-                    return None
-                step = state.plan.steps[state.plan.current].description if state.plan else state.goal
-                return await self.pause(question_about(None, step=step), missing=("step",))
+                return await self._without_solution(state, page)
+
+    async def _without_solution(self, state: TaskState, page: PageTree) -> RoundOutcome | None:
+        """Go on where nobody knows what to do: it may be done, a button may show nothing, the page may need a moment."""
+        if looks_done(state):
+            return await self._finish()
+        if is_without_trace(state):
+            await self._end_step(StepOver(why=NO_TRACE))
+            return None
+        if may_wait(state, page):
+            return await self._choose(PATIENCE, page)
+        step = state.plan.steps[state.plan.current].description if state.plan else state.goal
+        return await self.pause(question_about(None, step=step), missing=("step",))
 
     async def _end_step(self, over: StepOver) -> None:
         plan = self.log.state.plan
@@ -244,7 +250,7 @@ class Round:
             confidence=chosen.confidence,
             expected=chosen.expected,
             at=now_ms(),
-            remedy=is_remedy(chosen, last_step_action(state)),
+            remedy=chosen is PATIENCE or is_remedy(chosen, last_step_action(state)),
             page=page.hash,
         )
         line = ActionChosen(task=self.log.task, at=taken.at, taken=taken, before=before_state(page))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Iterator
 from typing import Final
@@ -15,6 +16,10 @@ from protocol.acting.tasks import PlanStep, TakenAction, TaskState
 from protocol.acting.tree import CHARS_PER_TOKEN, LEGEND, PageTree, SemanticNode
 from protocol.browsers.operations import MAX_TREE_TOKENS
 from protocol.models import ModelMessage
+
+_WORD: Final = re.compile(r"\w{2,}")
+_CONTROL_WEIGHT: Final = 0.2
+"""What a node that can be acted on is ahead of words (001, the relevance of nodes)."""
 
 MOST_ACTIONS: Final = 12
 """The last actions that a model is told of."""
@@ -62,25 +67,31 @@ def acting(state: TaskState, step: PlanStep, page: PageTree) -> tuple[ModelMessa
     return _messages(_ACT, state, page, f"The step that is at work:\n{_own(step.description)}")
 
 
-def page_lines(page: PageTree) -> list[str]:
-    """Write a page for a model, a node a line, within what a tree may take."""
+def page_lines(page: PageTree, wanted: str) -> list[str]:
+    """Write a page for a model, a node a line, within what a tree may take: those first that are `wanted`."""
     head = [f"address: {redact.url(page.url)}", f"title: {page.title}"]
     head += [f"dialog: {page.dialog}"] if page.dialog else []
     head += [f"event: {one}" for one in page.recent_events]
-    return [*head, *_nodes(page)]
+    return [*head, *_nodes(page, wanted)]
 
 
-def _nodes(page: PageTree) -> Iterator[str]:
-    left = MAX_TREE_TOKENS * CHARS_PER_TOKEN
-    for node in page.nodes:
-        line = msgspec.json.encode(_compact(node)).decode()
-        left -= len(line)
-        if left < 0:
-            yield "… more nodes follow: scroll"
-            return
-        yield line
-    if page.left_out:
+def _nodes(page: PageTree, wanted: str) -> Iterator[str]:
+    """Yield the nodes in their order, those that fit by how much they have to do with what is wanted."""
+    words = frozenset(_WORD.findall(wanted.casefold()))
+    lines = {at: msgspec.json.encode(_compact(node)).decode() for at, node in enumerate(page.nodes)}
+    left, kept = MAX_TREE_TOKENS * CHARS_PER_TOKEN, set[int]()
+    for at in sorted(lines, key=lambda one: (-_weight(page.nodes[one], words), one)):
+        left -= len(lines[at])
+        if left >= 0:
+            kept.add(at)
+    yield from (line for at, line in lines.items() if at in kept)
+    if len(kept) < len(lines) or page.left_out:
         yield "… more nodes follow: scroll"
+
+
+def _weight(node: SemanticNode, words: frozenset[str]) -> float:
+    own = frozenset(_WORD.findall(f"{node.name} {node.value or ''} {node.context}".casefold()))
+    return len(own & words) / (1 + len(words)) + (0.0 if node.role == "text" else _CONTROL_WEIGHT)
 
 
 def _compact(node: SemanticNode) -> SemanticNode:
@@ -91,7 +102,7 @@ def _messages(rules: str, state: TaskState, page: PageTree, step: str) -> tuple[
     marker = secrets.token_hex(8)
     system = f"{rules.replace('{marker}', marker)}\nThe keys of the nodes:\n{LEGEND}"
     words = [
-        fenced("page", page_lines(page), marker),
+        fenced("page", page_lines(page, f"{step} {state.goal}"), marker),
         f"The goal of the user:\n{_own(state.goal)}",
         *(f"The user also says:\n{_own(one)}" for one in state.user_words),
         step,

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from actors.planner.modelled.prompts import acting, planning
+from actors.planner.modelled.prompts import acting, page_lines, planning
 from actors.planner.modelled.schemas import action_schema, read_action, read_plan
 from protocol.acting.actions import ActionCall
 from protocol.acting.tasks import PlanStep, TaskState
-from protocol.acting.tree import PageTree, SemanticNode
+from protocol.acting.tree import CHARS_PER_TOKEN, PageTree, SemanticNode
+from protocol.browsers.operations import MAX_TREE_TOKENS
 from protocol.models import TextPart
 
 PAGE = PageTree(
@@ -76,6 +77,17 @@ def test_a_plan_has_so_many_steps() -> None:
 def test_ids_are_an_enum_of_the_tree() -> None:
     """So that a model that holds to the schema can invent none."""
     assert action_schema(PAGE).schema["properties"]["element"]["enum"] == ["1", "f1_2", ""]
+
+
+def test_of_a_large_page_what_is_wanted_stays() -> None:
+    """In the order of the page, within what a tree may take."""
+    rows = tuple(SemanticNode(id=str(at), role="text", name=f"A row of words, number {at}") for at in range(400))
+    page = PageTree(url="https://shop.example/", nodes=(*rows[:350], PAGE.nodes[1], *rows[350:]))
+    lines = page_lines(page, 'Click "Buy"')
+
+    assert sum(map(len, lines)) < 1.1 * MAX_TREE_TOKENS * CHARS_PER_TOKEN
+    assert '"n":"Buy"' in "".join(lines)
+    assert "more nodes follow" in lines[-1]
 
 
 def test_the_page_stands_behind_a_marker_of_its_own() -> None:
