@@ -85,8 +85,8 @@ def confidence_of(state: TaskState) -> float:
     taken = [one for one in state.actions if not one.remedy and one.verdict is not None and one.verdict.succeeded]
     if not taken:
         return READ_CONFIDENCE
-    seen = all(one.verdict is None or one.verdict.changed or one.verdict.succeeded for one in state.actions)
-    return round(min(_sure(taken[-1]), *(one.confidence for one in taken), 1.0 if seen else UNSEEN_CONFIDENCE), 3)
+    shown = all(one.verdict is None or one.verdict.changed or one.verdict.succeeded for one in state.actions)
+    return round(min(_sure(taken[-1]), *(one.confidence for one in taken), 1.0 if shown else UNSEEN_CONFIDENCE), 3)
 
 
 def question_about(blocker: Blocker | None, *, step: str = "", goal: str = "") -> str:

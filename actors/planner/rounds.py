@@ -215,7 +215,7 @@ class Round:
                 return await self._without_solution(state, page)
 
     async def _without_solution(self, state: TaskState, page: PageTree) -> RoundOutcome | None:
-        """Go on where nobody knows what to do: it may be done, a button may show nothing, the page may need a moment."""
+        """Go on where nobody knows what to do: it may be done, may show nothing, or the page may need a moment."""
         if looks_done(state):
             return await self._finish()
         if is_without_trace(state):

@@ -33,6 +33,13 @@ _SECRET: Final = re.compile(
     rf"\b(?:password|passcode|pin|passwort|kennwort|mot de passe|contraseña)\s*:?\s*(?P<value>{_VALUE}|[^\s,;]+)",
     _FLAGS,
 )
+_BEHIND: Final = re.compile(
+    r"\s*(?:[,.;]\s*(?:(?:and|und|et|y)\s+)?(?:then\b|dann\b)?|(?:and|und|et|y)(?:\s+(?:then|dann))?\b|then\b|dann\b)"
+    r"[\s,]*(?P<rest>\S.*)$",
+    _FLAGS | re.DOTALL,
+)
+"""What is to be done after a login."""
+
 _MORE_THAN_ONE: Final = 2
 
 
@@ -106,9 +113,9 @@ def login_steps(goal: str, page: PageTree) -> tuple[str, ...]:
     steps = [] if has_form else ["Click log in"]
     steps += [f"Enter {_as_quote(masked.whole(user['value']))} into the username field"]
     steps += [f"Enter {_as_quote(masked.whole(secret['value']))} into the password field", "Submit log in"]
-    behind = re.split(r"\b(?:and\s+)?then\b", rest[max(secret.end(), user.end()) :], maxsplit=1, flags=_FLAGS)
-    if len(behind) > 1:
-        steps += list(clauses_of(masked.whole(behind[1])))
+    behind = _BEHIND.match(rest[max(secret.end(), user.end()) :])
+    if behind is not None:
+        steps += list(clauses_of(masked.whole(behind["rest"])))
     return tuple(steps)
 
 
