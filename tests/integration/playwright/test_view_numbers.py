@@ -112,3 +112,11 @@ def test_a_page_that_is_drawn_anew_as_it_was_has_the_hash_that_it_had(web: Viewi
 
     assert (again.hash, again.unchanged, again.nodes) == (first.hash, True, ())
     assert (other.unchanged, [node.value for node in other.nodes if node.role == "inp"]) == (False, ["Ann"])
+
+
+def test_a_page_whose_elements_are_called_like_ours_is_read_as_any_other(web: Viewing) -> None:
+    names = ("weft", "__weftView", "__weft", "chrome")
+    web.show("".join(f"<form id={name}><input name=part><input name=dom></form>" for name in names) + FORM)
+
+    assert stamps(web)["Save"]
+    assert [node.name for node in web.tree().nodes if node.role == "btn"] == ["Save", "Send"]

@@ -6,7 +6,8 @@
     '.loading', '[class*="spinner" i]', '.placeholder-glow',
   ].join(',');
   const WORDS = /^(loading|please wait|one moment|just a second|laden|wird geladen|chargement|cargando|carregando|caricamento)\b[\s.…]*$/i;
-  const known = globalThis.__weft ?? (globalThis.__weft = begin());
+  // A page may call an element like that; what is ours is no element.
+  const known = Object.hasOwn(globalThis, '__weft') ? globalThis.__weft : (globalThis.__weft = begin());
 
   function begin() {
     const state = { last: performance.now(), roots: new WeakSet() };

@@ -2,7 +2,7 @@
 (async (press) => {
   const MORE = /^(load|show|view|see) (more|all)\b|^more( results| items)?$|^mehr (laden|anzeigen)|^(charger|voir|afficher) plus|^(cargar|mostrar|ver) más|^carica altro|^carregar mais|^meer (laden|tonen)/i;
   const ROWS = 3, MANY_ROWS = 3000, STEP = 0.85, MANY = 4000, FRAMES_MS = 1000;
-  const known = globalThis.__weft ?? (globalThis.__weft = { last: performance.now(), roots: new WeakSet(), observer: new MutationObserver(() => {}) });
+  const known = Object.hasOwn(globalThis, '__weft') ? globalThis.__weft : (globalThis.__weft = { last: performance.now(), roots: new WeakSet(), observer: new MutationObserver(() => {}) });
   const kept = known.kept ?? (known.kept = { list: null, rows: new Map(), pressed: 0 });
   const root = document.scrollingElement ?? document.documentElement;
 

@@ -8,7 +8,7 @@
   const LEAST = 30, STAMP = 'data-llm-id'; // ours, and none of the page's
   const text = (value) => value.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;').replace(/\u00a0/g, '&nbsp;');
   const quoted = (value) => value.replace(/&/g, '&amp;').replace(/"/g, '&quot;').replace(/\u00a0/g, '&nbsp;');
-  const kept = globalThis.__weft?.kept; // rows of a list that shows only some of them at a time
+  const kept = Object.hasOwn(globalThis, '__weft') ? globalThis.__weft.kept : undefined; // rows of a list that shows only some of them at a time
   let out = [];
   let size = 0, count = 0, shown = 0, gone = 0, marks = true;
 

@@ -211,6 +211,7 @@ weft.part((view) => {
   function drop(entry) {
     known.byId.delete(entry.id);
     known.byNumber.delete(String(entry.number));
+    known.fresh.delete(entry.id);
   }
 
   // Those that would be called the same are called by what their row says, else by their region, else by number.

@@ -81,11 +81,12 @@ weft.part((view) => {
     return true;
   }
 
-  // Measures and names what was found, one after another until the time is up; those that are not shown come last.
-  function judge(finds, hidden) {
+  // Measures and names what was found, one after another until the time is up; those that are not shown come last. After so many hits
+  // nobody looks any more what lies over what.
+  function judge(finds, hidden, hits) {
     const shown = [], rest = [];
     view.box(view.rootElement(document)); // the layout is done before the time counts
-    const state = { hits: 0, modal: view.modal() };
+    const state = { hits, modal: view.modal() };
     const from = performance.now();
     let judged = 0;
     for (const find of finds) {
@@ -172,7 +173,7 @@ weft.part((view) => {
   // Finds everything to act on and assigns ids; with `hidden` also what is not shown.
   function gather(hidden, { untold = false } = {}) {
     const seen = walk(hidden);
-    const { named, cut } = judge(seen.finds, hidden);
+    const { named, cut } = judge(seen.finds, hidden, untold ? Infinity : 0);
     const frames = framesOf(seen.frames);
     const fresh = view.assign([...named, ...frames], { untold });
     return { named, frames, fresh, total: seen.total, cut: seen.cut || cut || seen.total > MANY };
