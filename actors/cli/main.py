@@ -16,6 +16,7 @@ from actors.cli.browse import browse
 from actors.cli.collections import app as collections
 from actors.cli.conversations import conversations
 from actors.cli.crawl import crawl, map_site
+from actors.cli.do import do
 from actors.cli.doctor import doctor
 from actors.cli.extract import extract
 from actors.cli.keys import app as keys
@@ -68,6 +69,7 @@ for _verb in (up, browse, extract):
     app.command(no_args_is_help=_verb is browse)(_verb)
 for _question in (summarize, ask, pull):
     app.command(no_args_is_help=True)(_question)
+app.command(no_args_is_help=True)(do)
 app.command()(conversations)
 app.command(no_args_is_help=True)(search)
 app.command()(transform)
