@@ -69,6 +69,9 @@ def do(  # noqa: PLR0913 - the options of a command
     local: Annotated[bool, typer.Option("--local", help="Ask no model.")] = False,
     screenshot: Picture = None,
     replay: Replayed = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="With --replay: perform its actions anew, on the elements of today.")
+    ] = False,
     as_json: Json = False,
     config: ConfigFile = None,
     data_dir: DataDir = None,
@@ -79,6 +82,9 @@ def do(  # noqa: PLR0913 - the options of a command
     Uses the running Weft, or starts a private one for this call. Exit codes: 0 done, 1 given up, 4 it waits for you.
     """
     loaded = read(config, data_dir, log_level)
+    if replay is not None and again:
+        _show_result(anyio.run(_again, loaded, replay, screenshot), as_json=as_json)
+        return
     if replay is not None:
         _show_result(anyio.run(_recorded, loaded, replay), as_json=as_json, whole=True)
         return
@@ -110,6 +116,13 @@ async def _reach(loaded: Loaded, request: ActRequest, picture: Path | None) -> A
             data = await client.capture(result.screenshot.name)
             await anyio.Path(picture).write_bytes(data)
         return result
+
+
+async def _again(loaded: Loaded, task: str, picture: Path | None) -> ActResult:
+    """Perform the actions of a task anew, from the page on that it began at."""
+    recorded = await _recorded(loaded, task)
+    arguments = {"goal": recorded.goal, "url": recorded.url or None, "again": task, "screenshot": picture is not None}
+    return await _reach(loaded, _request(arguments), picture)
 
 
 async def _gone_on(client: GatewayClient, result: ActResult) -> ActResult:

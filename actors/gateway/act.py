@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -35,6 +36,7 @@ from protocol.browsers.operations import SessionId
 from protocol.faults import Code, FaultError, fault
 from protocol.pages import Captured, Url
 from protocol.subjects import ACT, TASK_GET
+from protocol.urls import without_userinfo
 
 Words = Annotated[str, Meta(max_length=MAX_GOAL_CHARS)]
 Values = Annotated[
@@ -45,6 +47,7 @@ Values = Annotated[
     Meta(max_length=MAX_VALUES, description="Texts by name; the goal says {name}. They are told to nobody."),
 ]
 MAX_SHOWN_CHARS = 300
+_WEB = frozenset({"http", "https"})
 
 
 class ActRequest(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
@@ -61,6 +64,7 @@ class ActRequest(Struct, frozen=True, kw_only=True, rename="camel", forbid_unkno
     max_steps: Annotated[int, Meta(ge=1, le=MOST_STEPS)] = MAX_STEPS
     task_id: TaskId | None = None
     words: Words = ""
+    again: Annotated[TaskId, Meta(description="Task whose actions are performed anew, on the same goal.")] | None = None
     local_only: Annotated[bool, Meta(description="Ask no model.")] = False
     screenshot: Annotated[bool, Meta(description="Take a picture of where it ends.")] = True
     format: Literal["json", "markdown"] = "json"
@@ -103,6 +107,7 @@ class ActResult(Struct, frozen=True, kw_only=True, rename="camel"):
     status: ActingStatus
     goal: str
     session: str
+    url: str = ""
     plan: tuple[PlanStep, ...] = ()
     steps: tuple[ActStep, ...] = ()
     text: str = ""
@@ -131,6 +136,9 @@ async def act(app: AppContext, request: RequestContext, arguments: ActRequest) -
     """
     if not arguments.goal.strip():
         raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, "goal: it has no words.", field="goal"))
+    if arguments.url is not None and urlsplit(arguments.url).scheme not in _WEB:
+        message = "url: an address of the web begins with https:// or http://."
+        raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field="url"))
     caller, task = request.caller, arguments.task_id or str(uuid.uuid4())
     goal = ReachOnPage(
         task=task,
@@ -141,6 +149,7 @@ async def act(app: AppContext, request: RequestContext, arguments: ActRequest) -
         values=_sealed(app, task, arguments.values),
         words=arguments.words,
         resume=bool(arguments.words),
+        again=arguments.again,
         max_steps=arguments.max_steps,
         screenshot=arguments.screenshot,
         scopes=tuple(sorted(caller.scopes)),
@@ -198,6 +207,7 @@ def act_result(state: TaskState, session: str) -> ActResult:
         status=state.status,
         goal=state.goal,
         session=session,
+        url=without_userinfo(state.url),
         plan=state.plan.steps if state.plan is not None else (),
         steps=tuple(map(_step, state.actions)),
         text=state.text,

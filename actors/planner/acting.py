@@ -14,6 +14,7 @@ from actors.planner.deciding import ClientGate, call_id_of, is_proposed, user_wo
 from actors.planner.modelled.advisor import PageAdvisor
 from actors.planner.page_evidence import page_document, performed_evidence
 from actors.planner.performer import Performed, Performer
+from actors.planner.recorded import RecordedSteps
 from actors.planner.resuming import resume_task
 from actors.planner.rounds import Round
 from actors.planner.task_log import TaskLog
@@ -53,6 +54,7 @@ class ActingRun:
     bus: Bus
     request: ReachOnPage
     values: dict[str, str] = field(default_factory=dict[str, str], repr=False)
+    past: TaskState | None = None
     log: TaskLog = field(init=False, repr=False)
     performer: Performer = field(init=False, repr=False)
 
@@ -64,6 +66,8 @@ class ActingRun:
         """
         request = self.request
         self.log = await TaskLog.opened(self.bus, request.task, request.caller)
+        if request.again is not None:
+            self.past = (await TaskLog.opened(self.bus, request.again, request.caller)).state
         state = await self._begin()
         if state.status is ActingStatus.NEEDS_USER_INPUT and self._is_answered(state):
             state = await resume_task(self.log, self.bus.seal, request.words)
@@ -89,6 +93,8 @@ class ActingRun:
         """Begin the task, or go on with it: with the values that it has, and those that come with the request."""
         request = self.request
         given = opened_values(self.bus.seal, request.task, request.values)
+        if self.past is not None:
+            given = {**opened_values(self.bus.seal, self.past.task_id, self.past.given), **given}
         known = self.log.known
         if known is not None:
             given = {**opened_values(self.bus.seal, request.task, known.given), **given}
@@ -173,7 +179,7 @@ class ActingRun:
         return Round(
             bus=self.bus,
             log=self.log,
-            rules=solving,
+            rules=solving if self.past is None else RecordedSteps(self.past),
             models=None if self.request.local_only else PageAdvisor(self.bus),
             gate=ClientGate(bus=self.bus, scopes=self.request.scopes, local=self.request.local),
             values=self.values,

@@ -28,6 +28,7 @@ from actors.planner.endings import (
 )
 from actors.planner.machine import MoveKind, NextMove, react, steps_left
 from actors.planner.page_evidence import before_state, step_claim
+from actors.planner.recorded import nodes_of
 from actors.planner.replanning import followed_by, new_plan
 from actors.planner.solution import Chosen, Solution, StepOver, Unsolved, UserAsked
 from actors.planner.task_log import TaskLog
@@ -252,6 +253,7 @@ class Round:
             at=now_ms(),
             remedy=chosen is PATIENCE or is_remedy(chosen, last_step_action(state)),
             page=page.hash,
+            nodes=nodes_of(action, page),
         )
         line = ActionChosen(task=self.log.task, at=taken.at, taken=taken, before=before_state(page))
         state = await self.log.write(structs.replace(line, request=self.request))

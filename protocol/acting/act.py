@@ -29,7 +29,9 @@ class ReachOnPage(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     Asked again with the same `task`, it goes on: what was done is not done again. `values` are sealed for the planner
     (a JSON object of texts by name): what the goal calls `{name}` is taken from there and stands nowhere else. `words`
-    answer what it has asked. `watch` is who is told of each step (PROGRESS). `local_only`: no model is asked.
+    answer what it has asked. `again` is a task of the caller's whose actions are performed anew, with its values, each
+    on the element that is now what it was then. `watch` is who is told of each step (PROGRESS). `local_only`: no model
+    is asked.
     """
 
     task: TaskId
@@ -40,6 +42,7 @@ class ReachOnPage(Struct, frozen=True, kw_only=True, omit_defaults=True):
     values: bytes = b""
     words: str = ""
     resume: bool = False
+    again: TaskId | None = None
     max_steps: Annotated[int, Meta(ge=1, le=MOST_STEPS)] = MAX_STEPS
     screenshot: bool = True
     scopes: tuple[str, ...] = ()

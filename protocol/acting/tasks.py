@@ -251,6 +251,8 @@ class TakenAction(Struct, frozen=True, kw_only=True, omit_defaults=True, rename=
     """Whether it was taken to correct what failed before it (a wait, a look around), not to bring the step on."""
     page: str = ""
     """The hash of the page that it was chosen on."""
+    nodes: dict[str, SemanticNode] = {}
+    """What it is about, by the names of its arguments, without values: whoever does it again finds it by that."""
 
 
 # -- the lines of the journal ------------------------------------------------------------------------------------------

@@ -71,7 +71,8 @@ def test_a_form_is_filled_once_with_what_is_secret_told_nowhere(weft: System, si
 def test_what_only_the_user_can_say_is_asked_and_then_done(weft: System, site: Site) -> None:
     asked = act(weft, goal="Click Remove", url=site.url(page(ALIKE)))
 
-    answer = weft.http.post(f"/api/act/{asked.task_id}/resume", json={"words": "Blue thread"}, timeout=CALL_S)
+    words = {"words": "the second one"}
+    answer = weft.http.post(f"/api/act/{asked.task_id}/resume", json=words, timeout=CALL_S)
     result = msgspec.json.decode(answer.content, type=ActResult)
 
     assert (asked.status, asked.waits, bool(asked.question), asked.steps) == ("needs_user_input", True, True, ())
@@ -97,7 +98,7 @@ def test_steps_are_told_while_they_are_taken(weft: System, site: Site) -> None:
         ({"goal": " "}, "goal"),
         ({"goal": "x", "url": "ftp://loom.example"}, "url"),
         ({"goal": "x", "taskId": "mine"}, "taskId"),
-        ({"goal": "x", "values": {"a b": "c"}}, "values"),
+        ({"goal": "x", "maxSteps": 0}, "maxSteps"),
         ({"goal": "x", "speed": 3}, "speed"),
     ],
 )
@@ -137,9 +138,13 @@ def test_the_command_line_acts_saves_a_picture_and_shows_the_run_again(weft: Sys
     done = weft.run("do", GOAL, url, "--value", f"password={SECRET}", "--local", "--screenshot", str(picture), "--json")
     result = msgspec.json.decode(done.stdout, type=ActResult)
     shown = weft.run("do", "--replay", result.task_id)
+    again = weft.run("do", "--replay", result.task_id, "--again")
+    left = words_of(weft, result.session)
     asking = weft.run("do", "Click Remove", site.url(page(ALIKE)), "--local")
 
     assert (done.returncode, result.status, picture.read_bytes()[:2]) == (0, "completed", b"\xff\xd8")
     assert (shown.returncode, 'setValue(1, "Ada", true)' in shown.stdout, "done (" in shown.stdout) == (0, True, True)
+    assert (again.returncode, "click(" in again.stderr) == (0, True)
+    assert f"Saved Ada, {len(SECRET)} signs, 2 times" in left
     assert (asking.returncode, "--task" in asking.stderr) == (4, True)
-    assert SECRET not in done.stdout + done.stderr + shown.stdout + shown.stderr
+    assert SECRET not in done.stdout + done.stderr + shown.stdout + shown.stderr + again.stdout + again.stderr

@@ -41,6 +41,7 @@ VERBS = (
     "artifact",
     "summarize",
     "ask",
+    "do",
     "pull",
     "conversations",
     "routes",
