@@ -123,6 +123,17 @@ class IsolatedWorld:
         """
         return await self._own_context()
 
+    async def install(self, source: str) -> None:
+        """Run a script in our own world at the beginning of every later document of the page.
+
+        Raises:
+            playwright.async_api.Error: the page or the browser is gone.
+        """
+        with self._waiting(_PATIENCE_S):
+            await self.cdp.send("Page.enable")  # without it the script is taken, and never run
+            parameters = {"source": source, "worldName": _WORLD_NAME}
+            await self.cdp.send("Page.addScriptToEvaluateOnNewDocument", parameters)
+
     async def evaluate_in_page(self, expression: str, kind: type[T], otherwise: T) -> T:
         """Evaluate among the page's own scripts, which may have tampered with the value; `otherwise` for nonsense."""
         with self._waiting(_PATIENCE_S):

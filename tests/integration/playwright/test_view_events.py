@@ -139,3 +139,13 @@ def test_a_page_that_never_stops_changing_is_still_read(web: Viewing) -> None:
 
     assert web.labels() == before
     assert web.at(number, "e => e.textContent") == "Save"
+
+
+def test_a_message_of_the_next_page_is_heard_though_it_is_gone_when_one_looks(web: Viewing) -> None:
+    web.tree()
+    web.show(
+        "<main><button>Save</button><div class=toast>Order placed</div><p>Much else</p></main>"
+        "<script>setTimeout(() => document.querySelector('.toast').remove(), 30)</script>"
+    )
+
+    assert events(web) == (["Success: 'Order placed'", "Removed: 'Order placed'"], False, True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, TypeVar
@@ -109,6 +110,15 @@ class TabDocument:
             args = {**args, "seeds": self.memory.seeds(response.strange)}
         raise FaultError(fault(Code.BROWSER_PAGE_HUNG))
 
+    async def watch_from_start(self) -> None:
+        """Have later documents of the tab watched from their beginning, for messages that are gone when one looks."""
+        if self.memory.watches:
+            return
+        self.memory.watches = True
+        source = f"{_program()}\nweft.view().watch();"
+        with suppress(Error):
+            await self.world.install(source)
+
     @property
     def memory(self) -> TabMemory:
         """The memory of the tab."""
@@ -208,6 +218,9 @@ class TabMemory:
     _numbered: dict[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
     healed: tuple[str, HealedElement] | None = None
     """The id of an element that was gone, and what was taken for it last, until somebody has reported it."""
+
+    watches: bool = False
+    """Whether later documents are watched from their beginning."""
 
     _count: int = 0
     _next: int = 1

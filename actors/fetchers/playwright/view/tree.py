@@ -91,6 +91,7 @@ async def read_tree(tab: Tab, do: ReadTree) -> TreeRead:
         FaultError: BROWSER_PAGE_HUNG where the page does not respond; PAGE_CRASHED.
     """
     document, options = main_document(tab), _options(do)
+    await document.watch_from_start()
     await mark_click_listeners(document)
     whole = await _read(document, options)
     packed = whole.packed

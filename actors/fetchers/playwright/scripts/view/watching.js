@@ -1,4 +1,4 @@
-// Watches what a page changes from its first reading on: keeps what it said lately, also what was shown for a moment only, and gives
+// Watches what a page changes: keeps what it said lately, also what was shown for a moment only, and gives
 // what comes its number. A page that changes faster than anybody can look is let alone for a while, so that it stays as fast as it was.
 weft.part((view) => {
   const WINDOW_MS = 1000, MANY_RECORDS = 10_000, SPENT_MS = 40, REST_MS = 1000, LONGEST_REST_MS = 8000, LOOKED_AT = 200, MANY_ROOTS = 200;
@@ -111,14 +111,17 @@ weft.part((view) => {
   // Notes what a part says, and of a large one what in it is there to say something.
   function tell(node, kind, before, told) {
     if (!isSeen(node)) return;
+    if (!known.snapshots && !view.messageOf(node)) return messagesIn(node); // the page is still being made
     const words = view.textOf(node, CHARS);
     told.add(words);
     if (!words || before.has(words)) return;
-    if (words.length >= CHARS - 1 && !view.messageOf(node)) {
-      const inner = view.findIn(node, view.MESSAGES);
-      for (let index = 0; index < inner.length && index < MANY_PARTS; index++) if (isSeen(inner[index])) note(inner[index], 'Added', view.textOf(inner[index], CHARS));
-    }
+    if (words.length >= CHARS - 1 && !view.messageOf(node)) messagesIn(node);
     note(node, kind, words);
+  }
+
+  function messagesIn(node) {
+    const inner = view.findIn(node, view.MESSAGES);
+    for (let index = 0; index < inner.length && index < MANY_PARTS; index++) if (isSeen(inner[index])) note(inner[index], 'Added', view.textOf(inner[index], CHARS));
   }
 
   function isSeen(node) {
