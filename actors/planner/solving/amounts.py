@@ -8,7 +8,7 @@ from typing import Final
 from actors.planner.solution import Solution, StepOver, Unsolved
 from actors.planner.solving.attempts import Attempts
 from actors.planner.solving.instructions import Instruction
-from actors.planner.solving.moves import drag, on, press_key, put
+from actors.planner.solving.moves import click_at, drag, on, press_key, put
 from actors.planner.solving.pointing import point_of
 from actors.planner.solving.scene import Scene, box_of, distance
 from actors.planner.solving.targets import phrase_of
@@ -19,6 +19,7 @@ _CONFIDENCE: Final = 0.85
 _FIRST_PULL_PX: Final = 20
 _MAX_TRIES: Final = 14
 _FEW_KEYS: Final = 5
+_LEAST_TRACK_PX: Final = 50.0
 _NUMBERS: Final = re.compile(r"-?\d+(?:\.\d+)?")
 
 
@@ -80,6 +81,8 @@ def _slide(handle: SemanticNode, number: float, scene: Scene, attempts: Attempts
         return put(handle, f"{number:g}", _CONFIDENCE)
     if shown is None:
         return Unsolved(why="Nothing says where the slider is.")
+    if _is_track(handle):
+        return _along_track(handle, shown, number, attempts)
     if abs(shown - number) <= _FEW_KEYS or len(tries) >= _MAX_TRIES:
         return _by_keys(handle, shown, number)
     return _by_pulling(handle, shown, number, attempts)
@@ -110,11 +113,57 @@ def _scale(handle: SemanticNode, shown: float, attempts: Attempts) -> float | No
     return None
 
 
+def _is_track(node: SemanticNode) -> bool:
+    _, _, width, height = box_of(node)
+    return max(width, height) >= _LEAST_TRACK_PX and max(width, height) >= 3 * min(width, height)
+
+
+def _along_track(track: SemanticNode, shown: float, number: float, attempts: Attempts) -> Solution:
+    """Return a click on the track where the number should be by what clicks before have shown, then single keys."""
+    samples = _samples(track, shown, attempts)
+    last = attempts.last()
+    if last is not None and f"slider {track.id} " in last.thought and abs(shown - number) <= _FEW_KEYS:
+        return _key(track, shown, number)
+    left, top, width, height = box_of(track)
+    lying = width >= height
+    begin, length = (left, width) if lying else (top, height)
+    places = sorted(dict(samples).items())
+    if len(places) < 2:  # noqa: PLR2004 - two points make a line
+        share = 0.75 if places else 0.3
+        along = begin + length * share
+    else:
+        (first, low), (second, high) = places[0], places[-1]
+        if low == high:
+            return Unsolved(why="The slider does not follow clicks.")
+        along = first + (number - low) * (second - first) / (high - low)
+    along = round(min(max(along, begin + 1), begin + length - 1))
+    if any(place == along for place, _ in samples):
+        return _key(track, shown, number)
+    x, y = (along, top + height / 2) if lying else (left + width / 2, along)
+    return click_at(x, y, _CONFIDENCE, f"slider {track.id} shows {shown:g}; click at {along}.")
+
+
+def _key(track: SemanticNode, shown: float, number: float) -> Solution:
+    key = "ArrowRight" if number > shown else "ArrowLeft"
+    return press_key(key, f"slider {track.id} shows {shown:g}.", _CONFIDENCE)
+
+
+def _samples(track: SemanticNode, shown: float, attempts: Attempts) -> list[tuple[int, float]]:
+    """Return where a track was clicked, each with the number that it showed then."""
+    pattern = re.compile(rf"slider {re.escape(track.id)} shows (-?[\d.]+)(?:; click at (-?\d+))?\.$")
+    said = [match for one in attempts.taken if (match := pattern.match(one.thought))]
+    after = [float(match[1]) for match in said[1:]] + [shown]
+    return [(int(match[2]), value) for match, value in zip(said, after, strict=True) if match[2]]
+
+
 def _shown(handle: SemanticNode, scene: Scene) -> float | None:
-    """Return the number that a slider shows: its own, or that of the words nearest to it."""
+    """Return the number that a slider shows: its own, or that of the words that belong to it."""
     own = number_in(handle.value or "")
     if own is not None:
         return own
-    texts = [node for node in scene.nodes if node.id != handle.id and re.fullmatch(r"\s*-?\d+(?:\.\d+)?\s*", node.name)]
+    texts = [node for node in scene.of_roles("text", "h") if re.fullmatch(r"\s*-?\d+(?:\.\d+)?\s*", node.name)]
+    handles = _handles(scene)
+    if len(texts) == len(handles) and handle in handles:
+        return number_in(sorted(texts, key=lambda one: box_of(one)[1])[handles.index(handle)].name)
     nearest = min(texts, key=lambda one: distance(one, handle), default=None)
     return number_in(nearest.name) if nearest is not None else number_in(handle.name)

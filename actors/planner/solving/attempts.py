@@ -78,6 +78,12 @@ class Attempts:
         """Return how often an action was tried."""
         return sum(one.action.name == name and element in {"", one.action.element} for one in self.taken)
 
+    @property
+    def was_covered(self) -> bool:
+        """Whether the last action failed because something lay over its node."""
+        last = self.last()
+        return last is not None and last.status == "error" and "cover" in f"{last.error} {last.message}".casefold()
+
     def last(self) -> TakenAction | None:
         """Return the action that was tried last."""
         return self.taken[-1] if self.taken else None

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from actors.planner.solution import Chosen, Solution, StepOver, Unsolved, UserAsked
-from actors.planner.solving.attempts import Attempts
+from actors.planner.solving.attempts import LOOKING, Attempts, succeeded
 from actors.planner.solving.clauses import quotes_in, unquoted
 from actors.planner.solving.colours import COLOUR_CODES
 from actors.planner.solving.exploring import explore, uncover
@@ -130,6 +130,8 @@ def _things(instruction: Instruction, scene: Scene) -> tuple[str, ...]:
 
 def _choose_one(thing: str, instruction: Instruction, scene: Scene, attempts: Attempts) -> Solution:
     wanted_on = instruction.deed is not Deed.UNCHECK
+    if wanted_on and _was_clicked(thing, attempts) and not scene.of_roles(*CHECKS):
+        return StepOver(why=f"“{unquoted(thing)}” was chosen.")
     lists = _lists_for(thing, instruction, scene)
     picked = pick(
         scene, Wanted(phrase=phrase_of(thing), roles=CHECKS, without=attempts.failed, place=instruction.target)
@@ -152,6 +154,12 @@ def _choose_one(thing: str, instruction: Instruction, scene: Scene, attempts: At
             if attempts.has_clicked(node) or "selected" in node.states:
                 return StepOver(why=f"“{node.name}” is chosen.")
             return uncover(scene, attempts) if node.occluded else on(node, score)
+
+
+def _was_clicked(thing: str, attempts: Attempts) -> bool:
+    """Return whether something of that name was clicked, which may have another id by now."""
+    clicks = (one for one in attempts.taken if one.action.name in {"click", "clickAt"} and succeeded(one))
+    return any(f"“{unquoted(thing)}”" in one.thought and not one.thought.startswith(LOOKING) for one in clicks)
 
 
 def _toggle(node: SemanticNode, score: float, scene: Scene, attempts: Attempts, *, wanted_on: bool) -> Solution:

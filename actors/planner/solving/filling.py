@@ -17,10 +17,10 @@ from actors.planner.solving.exploring import explore, uncover
 from actors.planner.solving.instructions import Instruction
 from actors.planner.solving.moves import on, press_key, put
 from actors.planner.solving.picking import Wanted, pick, pick_all
-from actors.planner.solving.scene import Scene
+from actors.planner.solving.scene import Scene, box_of
 from actors.planner.solving.targets import NodeFit, TargetPhrase, phrase_of, same_thing
 from actors.planner.solving.values import value_beside, value_of
-from actors.planner.solving.words import folded
+from actors.planner.solving.words import bare, folded
 from protocol.acting.actions import ActionCall
 from protocol.acting.tasks import Expectation, ExpectedKind
 from protocol.acting.tree import SemanticNode
@@ -35,6 +35,7 @@ _EACH_LABEL: Final = re.compile(r"\bvalues?\b.*\b(?:each|every|the)\s+(?:label|f
 _BEGINS: Final = re.compile(r"\b(?:starts?|begins?|starting|beginning)\s+with\b", re.IGNORECASE)
 _ENDS: Final = re.compile(r"\b(?:ends?|ending)\s+with\b", re.IGNORECASE)
 _OF_PAGE_TEXT: Final = re.compile(r"^the\s+(?:(?:\w+\s+)?word|text)\b.*\b(?:area|textarea|box|field)\b", re.IGNORECASE)
+_TOUCHING_PX: Final = 8.0
 _FIRST_EMPTY: Final = 0.65
 
 
@@ -59,7 +60,12 @@ def _fill_with(value: str, certainty: float, instruction: Instruction, scene: Sc
     target = instruction.target if instruction.value else ""
     if phrase_of(target).every:
         return _fill_each(instruction, scene, attempts, value)
-    if any(call.name == "setValue" and call.arguments.get("value") in _writings(value) for call in attempts.good):
+    put_before = [call for call in attempts.good if call.arguments.get("value") in _writings(value)]
+    if put_before:
+        node = scene.page.node(put_before[-1].element)
+        offer = suggestion_for(node, value, scene) if node else None
+        if offer is not None and not offer.occluded and not attempts.has_done("click"):
+            return on(offer, 0.8, thought=f"Take the suggestion “{offer.name}”.")
         return StepOver(why=f"{instruction.words}: done.")
     field = field_for(target, scene, attempts, place=instruction.place)
     if isinstance(field, UserAsked):
@@ -74,6 +80,8 @@ def _fill_with(value: str, certainty: float, instruction: Instruction, scene: Sc
 def put_into(field: NodeFit, value: str, certainty: float, scene: Scene, attempts: Attempts) -> Solution:
     """Return the putting of a value into a field, as its kind takes it, in the next way that has not failed."""
     node = field.node
+    if attempts.was_covered:
+        return uncover(scene, attempts)
     if node.role == "sel" and options_of(node):
         return choose_in(node, value, scene, attempts)
     if node.value is not None and folded(node.value) == folded(value):
@@ -82,7 +90,20 @@ def put_into(field: NodeFit, value: str, certainty: float, scene: Scene, attempt
     for writing in _writings(value):
         if writing not in tried:
             return put(node, writing, round(min(field.score, certainty), 3))
+    if attempts.times("click", node.id):
+        return Unsolved(why=f"“{node.name}” does not take the value.")
     return on(node, field.score / 2)
+
+
+def suggestion_for(field: SemanticNode, value: str, scene: Scene) -> SemanticNode | None:
+    """Return the suggestion for a value that a page has opened right below its field."""
+    left, top, width, height = box_of(field)
+    for node in scene.nodes:
+        x, y, _, _ = box_of(node)
+        below = -_TOUCHING_PX <= y - top - height <= _TOUCHING_PX + height and left - width <= x <= left + width
+        if below and node.role not in {"inp", "h"} and bare(node.name).startswith(bare(value)) and bare(value):
+            return node
+    return None
 
 
 def _writings(value: str) -> tuple[str, ...]:
@@ -205,7 +226,12 @@ def _whole_text_of(words: str, scene: Scene, attempts: Attempts) -> Solution | N
     """Return the reading of a field whose value is longer than what the tree shows of it, where that is needed."""
     if not _OF_PAGE_TEXT.match(words) or attempts.taken:
         return None
-    cut = [node for node in scene.of_roles("inp") if (node.value or "").endswith(("…", "..."))]
+    fields = [node for node in scene.of_roles("inp") if node.value]
+    cut = (
+        fields
+        if words.startswith("the text")
+        else [node for node in fields if (node.value or "").endswith(("…", "..."))]
+    )
     if not cut:
         return None
     place = phrase_of(words).ordinal if not re.search(r"\bword\b", words) else None

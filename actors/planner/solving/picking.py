@@ -84,8 +84,13 @@ def _by_looks_alone(candidates: Sequence[SemanticNode], phrase: TargetPhrase) ->
         numbers = [
             node for node in candidates if phrase.shape in {"digit", "number"} and number_in(node.name) is not None
         ]
-        of_kind = drawn or numbers
+        of_kind = drawn or numbers or (_sized(candidates) if phrase.size else [])
     return [NodeFit(node=node, score=KIND_ALONE - 0.1) for node in of_kind]
+
+
+def _sized(candidates: Sequence[SemanticNode]) -> list[SemanticNode]:
+    """Return what is there to be acted on and told by its size, without what sends a form."""
+    return [node for node in candidates if node.role in CONTROLS and node.box and not same_thing(node.name, "submit")]
 
 
 # -- narrowing ---------------------------------------------------------------------------------------------------------
@@ -181,8 +186,15 @@ def _by_size(scene: Scene, fits: list[NodeFit], wanted: Wanted) -> list[NodeFit]
     areas = sorted(_area(one.node) for one in fits)
     if not size or len(set(areas)) < 2:  # noqa: PLR2004 - all of one size
         return fits
+    if size.endswith("er"):
+        ranked = sorted(fits, key=_area_of)
+        return [ranked[-1 if size in _BIG else 0]]
     middle = (areas[0] + areas[-1]) / 2
     return [one for one in fits if (_area(one.node) > middle) == (size in _BIG)]
+
+
+def _area_of(one: NodeFit) -> float:
+    return _area(one.node)
 
 
 def _area(node: SemanticNode) -> float:

@@ -12,6 +12,7 @@ from actors.planner.solving.correspondence import correspondence_steps
 from actors.planner.solving.entries import entries_in, entries_of_fields, login_steps
 from actors.planner.solving.instructions import Instruction, read_instruction
 from actors.planner.solving.solver import understood
+from actors.planner.solving.targets import same_thing
 from actors.planner.solving.vocabulary import VERB, Deed
 from actors.planner.solving.words import folded
 from protocol.acting.tasks import PlanStep
@@ -30,6 +31,7 @@ _PRONOUN: Final = re.compile(
 )
 _THEIR: Final = re.compile(r"\b(?:their|his|her|its)\b", _FLAGS)
 _ASKED_WAY: Final = re.compile(r"^(?:navigate|browse|look|go|search)\s+(?:through|around|in|within)\b", _FLAGS)
+_ENTERING: Final = frozenset({Deed.FILL, Deed.SET, Deed.CHOOSE, Deed.UNCHECK, Deed.DRAG, Deed.SORT})
 _NAMING: Final = frozenset({Deed.FIND, Deed.SCROLL})
 _SOURCES: Final = frozenset({Deed.FIND, Deed.COPY, Deed.READ})
 
@@ -39,6 +41,8 @@ def make_plan(goal: str, page: PageTree, so_far: TaskSoFar) -> tuple[PlanStep, .
     del so_far
     special = correspondence_steps(goal) or login_steps(goal, page)
     descriptions = special or tuple(_called_out(one, page) for one in _steps_of(goal, page))
+    if descriptions and _needs_sending(descriptions, page):
+        descriptions = (*descriptions, "Submit the form")
     if not descriptions or not all(understood(one) for one in descriptions):
         return ()
     return tuple(PlanStep(index=index, description=one) for index, one in enumerate(descriptions))
@@ -49,6 +53,19 @@ def _steps_of(goal: str, page: PageTree) -> tuple[str, ...]:
     for rewrite in (_with_sources, _without_hints):
         clauses = tuple(rewrite(clauses))
     return tuple(_with_entries(clauses, page))
+
+
+def _needs_sending(descriptions: tuple[str, ...], page: PageTree) -> bool:
+    """Return whether a goal only fills in a page that is one form, which takes nothing until it is submitted.
+
+    Only a button that says so and has no other beside it that could be meant will do.
+    """
+    instructions = [read_instruction(one) for one in descriptions]
+    if not all(one is not None and one.deed in _ENTERING for one in instructions):
+        return False
+    buttons = [node for node in page.nodes if node.role in {"btn", "link"} and node.name and not node.shape]
+    senders = [node for node in buttons if same_thing(node.name, "submit")]
+    return len(senders) == 1 and folded(senders[0].name) == "submit"
 
 
 def _called_out(clause: str, page: PageTree) -> str:

@@ -79,7 +79,7 @@ def reach(instruction: Instruction, scene: Scene, attempts: Attempts, *, action:
         case NodeFit(node=node, score=score):
             if node.role == "text" and (beside := _labelled_control(node, scene)) is not None:
                 return on(beside, score, action=action)
-            if node.occluded and action != "hover":
+            if (node.occluded and action != "hover") or attempts.was_covered:
                 return uncover(scene, attempts)
             return on(node, score, action=action)
 

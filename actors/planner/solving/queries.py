@@ -9,7 +9,7 @@ from actors.planner.solution import Solution, StepOver, Unsolved
 from actors.planner.solving.attempts import Attempts
 from actors.planner.solving.calendars import pick_date
 from actors.planner.solving.dates import date_in
-from actors.planner.solving.filling import put_into
+from actors.planner.solving.filling import put_into, suggestion_for
 from actors.planner.solving.instructions import Instruction
 from actors.planner.solving.moves import on
 from actors.planner.solving.scene import Scene
@@ -81,12 +81,16 @@ def fill_query(words: str, instruction: Instruction, scene: Scene, attempts: Att
     pairs = matched_fields(words, scene)
     if len(pairs) < _LEAST_FIELDS:
         return None
+    thoughts = {one.thought for one in attempts.taken}
     for node, value in pairs:
         day = date_in(value)
         if day is not None:
             solution = pick_date(instruction, day, node, scene, attempts)
         elif attempts.has_done("setValue", node.id) or attempts.has_done("selectDropdown", node.id):
-            continue
+            offer = suggestion_for(node, value, scene)
+            if offer is None or offer.occluded or f"Take the suggestion “{offer.name}”." in thoughts:
+                continue
+            return on(offer, 0.8, thought=f"Take the suggestion “{offer.name}”.")
         else:
             solution = put_into(NodeFit(node=node, score=0.85), value, 0.85, scene, attempts)
         if not isinstance(solution, StepOver):

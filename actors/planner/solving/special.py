@@ -10,6 +10,7 @@ from actors.planner.solving.attempts import Attempts
 from actors.planner.solving.instructions import Instruction
 from actors.planner.solving.moves import click_at, on, wait
 from actors.planner.solving.picking import Wanted, pick, pick_all
+from actors.planner.solving.pointing import point_of
 from actors.planner.solving.scene import Scene, box_of, centre_of
 from actors.planner.solving.targets import NodeFit, phrase_of
 from actors.planner.solving.vocabulary import Deed
@@ -125,12 +126,15 @@ def _in_order(instruction: Instruction, scene: Scene, attempts: Attempts) -> Sol
     else:
         numbered = [node for node in scene.nodes if _plain_number(node) is not None]
         nodes = sorted(numbered, key=lambda node: _plain_number(node) or 0.0, reverse=falling)
-    done = {one.thought for one in attempts.taken}
-    for node in nodes:
-        thought = f"Click {node.name} in its turn."
-        if thought not in done:
-            return on(node, _CONFIDENCE, thought=thought)
-    return StepOver(why=f"{instruction.words}: done.")
+    if not attempts.taken and nodes:
+        following = "; ".join(f"{node.name} at {point_of(node)[0]}, {point_of(node)[1]}" for node in nodes[1:])
+        return on(nodes[0], _CONFIDENCE, thought=f"Click {nodes[0].name} in its turn, then {following}.")
+    places = re.findall(r"at (-?\d+), (-?\d+)", attempts.taken[0].thought) if attempts.taken else []
+    turn = len(attempts.taken) - 1
+    if turn < len(places):
+        x, y = (float(one) for one in places[turn])
+        return click_at(x, y, _CONFIDENCE, f"Click the next in its turn, number {turn + 2}.")
+    return StepOver(why=f"{instruction.words}: done.") if places else Unsolved(why="There is nothing in an order.")
 
 
 def _described(scene: Scene, attempts: Attempts) -> Solution:

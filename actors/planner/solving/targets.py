@@ -46,6 +46,10 @@ _WITHIN: Final = re.compile(
     r"|dans|pour|de|en|para)\s+(?P<within>(?:(?:the|this|that|all|der|dem|la|le|el)\s+)?.+)$",
     re.IGNORECASE,
 )
+_CALLED: Final = re.compile(
+    r"\s*\b(?:labell?ed|named|called|titled|saying|reading|that says|with the (?:text|label|name))\s+(?=[\"“'„«])",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +95,9 @@ def phrase_of(text: str) -> TargetPhrase:
         behind := re.match(r"^([\"“'].+?[\"”'](?:\s+\w+)?)\s+(?:in|on|of|under|for|by|from|next to)\s+(.+)$", plain)
     ):
         head, within = behind[1], behind[2]
+    called = _CALLED.search(within)
+    if called and not quotes_in(head):
+        head, within = f"{head} {within[called.end() :]}", within[: called.start()]
     parsed = _parsed(plain, head, within)
     if within in COLOURS and not parsed.colour:
         parsed = replace(parsed, within="", colour=SAME_COLOURS.get(within, within))
