@@ -21,13 +21,13 @@ def web() -> Generator[Viewing]:
 
 
 @pytest.mark.parametrize(
-    "first", [2_000, *(pytest.param(seed, marks=pytest.mark.full) for seed in range(2_008, 2_080, 8))]
+    "first", [2_000, *(pytest.param(seed, marks=pytest.mark.full) for seed in range(2_004, 2_044, 4))]
 )
 def test_verdicts_about_steps_are_true(web: Viewing, first: int) -> None:
-    cases = list(collect(web, range(first, first + 8)))
+    cases = list(collect(web, range(first, first + 4)))
 
     wrong = [
         (case.seed, case.page, case.mishap) for case in cases if judge_step(case.claim).succeeded is not case.truth
     ]
-    assert len(cases) >= 12
+    assert len(cases) >= 6
     assert wrong == []

@@ -30,6 +30,7 @@ _ASIDE = 3.0
 _SAME_PX = 12.0
 _CHOSEN_STATES = frozenset({"selected", "checked", "pressed", "expanded", "current"})
 _CHOSEN_ROLES = frozenset({"tab", "radio", "chk", "switch", "opt"})
+_CLICKS = frozenset({"click", "doubleClick", "check", "uncheck"})
 _CLOCK = re.compile(
     r"\d{1,2}:\d{2}(:\d{2})?|\b\d+\s?(s|secs?|seconds?|mins?|minutes?|hours?|h)\b|\bago\b", re.IGNORECASE
 )
@@ -165,6 +166,17 @@ class StepEvidence:
         )
 
     @cached_property
+    def focused_instead(self) -> str:
+        """The name of a like control that has the focus now, as what is clicked has, and what was acted on has not."""
+        claim, target, now = self.claim, self.target, self.claim.after.focused
+        if target is None or self.target_after is None or self.change is not None or now == claim.before.focused:
+            return ""
+        other = next((one for one in claim.before.nodes if one.id == now), None)
+        if other is None or other.id == target.id or other.role != target.role or claim.action.name not in _CLICKS:
+            return ""
+        return other.name or "?"
+
+    @cached_property
     def _rows_swapped(self) -> bool:
         """Whether several nodes behind one another have others in their place: a list was filled anew."""
         fresh = {id(new) for old, new in self._swaps if not (ambient(new) or _ticks(old.name, new.name))}
@@ -261,7 +273,11 @@ class StepEvidence:
     def _scope_of(self, node: SemanticNode) -> ChangeScope:
         if self.target is not None and node.id == self.target.id:
             return ChangeScope.TARGET
-        if ambient(node) or (node.frame and self.target is not None and node.frame != self.target.frame):
+        if (
+            ambient(node)
+            or says(node.name, "uninvited")
+            or (node.frame and self.target is not None and node.frame != self.target.frame)
+        ):
             return ChangeScope.AMBIENT
         if self.place is not None and (box := box_of(node)) is not None and gap(self.place, box) <= NEAR_PX:
             return ChangeScope.NEAR

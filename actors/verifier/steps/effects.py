@@ -40,6 +40,8 @@ def general_effect(evidence: StepEvidence) -> StepFinding:
         return StepFinding(StepBand.PAGE_CHANGED, "A dialog or a tab opened or closed.")
     if page.significant:
         return _arrived(evidence)
+    if name := evidence.focused_instead:
+        return StepFinding(StepBand.OTHER_CHOSEN, f"Another one has the focus: {name!r}.")
     if evidence.successes:
         return StepFinding(StepBand.MESSAGE, f"The page says: {evidence.successes[0]!r}.")
     if name := evidence.chosen_instead:

@@ -38,7 +38,8 @@ COLOUR = node(4, "sel", "Colour", value="Red")
 SAVE = node(5, "btn", "Save")
 CLOCK = node(6, "text", "12:00:01", (900, 10))
 ADVERT = node(7, "link", "Cheap flights", (900, 600))
-PAGE = (NAME, CITY, TERMS, COLOUR, SAVE, CLOCK, ADVERT)
+OTHER = node(10, "btn", "Publish")
+PAGE = (NAME, CITY, TERMS, COLOUR, SAVE, CLOCK, OTHER, ADVERT)
 
 
 def state(*nodes: SemanticNode, **fields: Any) -> BeforeState:
@@ -99,6 +100,8 @@ FAILS: dict[str, StepRow] = {
     "the field is marked as invalid": (FILL, changed(structs.replace(NAME, value="Ada", state="invalid")), {}),
     "the page was drawn anew": (CLICK, tuple(structs.replace(one, id=f"9{one.id}") for one in PAGE), {}),
     "the button has the focus, no more": (CLICK, PAGE, {"focused": "5"}),
+    "another button has the focus": (CLICK, changed(OTHER, node(8, "text", "Your list", (40, 230))), {"focused": "10"}),
+    "somebody wants to chat": (CLICK, changed(node(8, "btn", "Chat with us", (900, 700))), {}),
     "it stayed where it was": (call("navigate", url="https://else.example/"), PAGE, {}),
     "nothing was scrolled": (call("scroll"), changed(structs.replace(CLOCK, name="12:00:09")), {}),
 }  # fmt: skip
