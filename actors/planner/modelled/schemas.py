@@ -76,7 +76,7 @@ def plan_schema() -> OutputSchema:
 
 def action_schema(page: PageTree) -> OutputSchema:
     """Return the schema of an action on a page."""
-    ids = {"type": "string", "enum": [*(node.id for node in page.nodes), NONE]}
+    ids = {"type": "string", "enum": [*_ids(page), NONE]}
     schema = object_schema(
         thought={"type": "string"},
         action={"type": "string", "enum": list(OFFERED)},
@@ -115,6 +115,11 @@ def read_action(data: Any, page: PageTree) -> tuple[WrittenAction, ActionCall]:
     return written, ActionCall(name=written.action, arguments=_arguments(written, page))
 
 
+def _ids(page: PageTree) -> list[str]:
+    """Return the ids of the nodes that can be acted on: where a browser of ours has the page, those that it knows."""
+    return [one.id for one in page.nodes if one.id in page.elements or not page.elements]
+
+
 def _arguments(written: WrittenAction, page: PageTree) -> dict[str, Any]:
     kind = ACTIONS[written.action]
     texts = [name for name, what in kind.parameters if what is Parameter.TEXT]
@@ -124,7 +129,7 @@ def _arguments(written: WrittenAction, page: PageTree) -> dict[str, Any]:
         match what:
             case Parameter.ELEMENT:
                 element = written.to if name == "to" else written.element
-                if page.node(element) is not None:
+                if element in _ids(page):
                     arguments[name] = element
                 elif needed:
                     msg = f"{name} names no node of the page"
