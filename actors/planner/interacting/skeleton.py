@@ -7,17 +7,21 @@ are kept, containers, scripts, styles, drawings and what is hidden are dropped. 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Final
 
-from turbohtml import Element, Text, parse
+from turbohtml import Element, Node, Text, parse
 
 from protocol.acting.interact import MAX_SENT_NODES
 from protocol.acting.tree import ROLES, SemanticNode
 
 MAX_WORDS_CHARS: Final = 200
 """What is kept of one text."""
+
+MOST_LOOKED_THROUGH: Final = 100
+"""How many nodes of an element are looked through for its words: strangers write what is read here."""
 
 MASKED: Final = "•••"
 """What is kept of a password."""
@@ -140,7 +144,8 @@ def short_role(role: str) -> str:
     return ROLES.get(role, role[:4])
 
 
-def _read(parent: Element, reading: _Reading) -> None:
+def _read(parent: Element, reading: _Reading, around: str = "") -> None:
+    """Read what is in an element; `around` is what the label says that it stands in."""
     for child in parent.children:
         if reading.full:
             return
@@ -149,10 +154,10 @@ def _read(parent: Element, reading: _Reading) -> None:
         if not isinstance(child, Element) or _is_dropped(child):
             continue
         if _is_acted_on(child):
-            reading.elements.append(_kept(child, reading.labels))
+            reading.elements.append(_kept(child, reading.labels.get(_attribute(child, "id"), "") or around))
             if child.tag in {"select", "textarea", *_NAMED_BY_TEXT}:
                 continue
-        _read(child, reading)
+        _read(child, reading, _words(child) if child.tag == "label" else around)
 
 
 def _read_words(parent: Element, text: Text, reading: _Reading) -> None:
@@ -189,13 +194,13 @@ def _is_focusable(tab_index: str) -> bool:
     return tab_index.strip().isdecimal()
 
 
-def _kept(element: Element, labels: Mapping[str, str]) -> KeptElement:
+def _kept(element: Element, label: str) -> KeptElement:
     attributes = {name: value for name in KEPT_ATTRIBUTES if (value := _attribute(element, name))}
     return KeptElement(
         tag=element.tag,
         attributes=attributes,
         role=_role(element),
-        name=_name(element, labels)[:MAX_WORDS_CHARS],
+        name=_name(element, label)[:MAX_WORDS_CHARS],
         value=_value(element),
         states=tuple(_states(element)),
     )
@@ -212,28 +217,22 @@ def _role(element: Element) -> str:
     return _TAG_ROLES.get(element.tag, "button")
 
 
-def _name(element: Element, labels: Mapping[str, str]) -> str:
+def _name(element: Element, label: str) -> str:
     """Return what an element is called: as a browser would say, where its attributes and its label tell."""
     kind = _attribute(element, "type").lower()
     if element.tag == "input" and _INPUT_ROLES.get(kind) == "button":
         own = _attribute(element, "value") or _attribute(element, "alt") or kind
     elif element.tag in {"input", "select", "textarea"}:
-        own = labels.get(_attribute(element, "id"), "") or _around(element)
+        own = label
     else:
         own = _words(element)
     named = (_attribute(element, name) for name in ("placeholder", "title", "name"))
     return _attribute(element, "aria-label") or own or next((one for one in named if one), "")
 
 
-def _around(element: Element) -> str:
-    """Return the words of the label around an element."""
-    label = element.closest("label")
-    return _words(label) if label is not None else ""
-
-
 def _value(element: Element) -> str | None:
     if element.tag == "textarea":
-        return str(element.text)
+        return _words(element)
     if element.tag == "select":
         options = element.find_all("option")
         chosen = [one for one in options if "selected" in one.attrs] or list(options[:1])
@@ -253,22 +252,28 @@ def _states(element: Element) -> Iterator[str]:
 
 
 def _labels(root: Element) -> Mapping[str, str]:
-    return {_attribute(one, "for"): _words(one) for one in root.find_all("label") if _attribute(one, "for")}
+    labels = islice((one for one in root.find_all("label") if _attribute(one, "for")), MAX_SENT_NODES)
+    return {_attribute(one, "for"): _words(one) for one in labels}
 
 
 def _words(element: Element) -> str:
-    if text := " ".join(" ".join(_texts(element)).split()):
-        return text
-    pictures: Sequence[Element] = element.find_all("img")
-    return next((alt for one in pictures if (alt := _attribute(one, "alt"))), "")
+    """Return the words in an element, or else what its first picture shows, as far as they stand near its beginning."""
+    texts, picture = list[str](), ""
+    for node in islice(_inside(element), MOST_LOOKED_THROUGH):
+        if isinstance(node, Text):
+            texts.append(str(node.text))
+        elif isinstance(node, Element) and node.tag == "img":
+            picture = picture or _attribute(node, "alt")
+    return " ".join(" ".join(texts).split()) or picture
 
 
-def _texts(element: Element) -> Iterator[str]:
+def _inside(element: Element) -> Iterator[Node]:
     for child in element.children:
-        if isinstance(child, Text):
-            yield str(child.text)
-        elif isinstance(child, Element) and not _is_dropped(child):
-            yield from _texts(child)
+        if isinstance(child, Element) and _is_dropped(child):
+            continue
+        yield child
+        if isinstance(child, Element):
+            yield from _inside(child)
 
 
 def _attribute(element: Element, name: str) -> str:
