@@ -19,6 +19,7 @@ _CONFIDENCE: Final = 0.85
 _FIRST_PULL_PX: Final = 20
 _MAX_TRIES: Final = 14
 _FEW_KEYS: Final = 5
+_MAX_KEYS: Final = 25
 _LEAST_TRACK_PX: Final = 50.0
 _NUMBERS: Final = re.compile(r"-?\d+(?:\.\d+)?")
 
@@ -55,9 +56,14 @@ def _spin(number: float, scene: Scene, attempts: Attempts) -> Solution:
     field = fields[0]
     if number_in(field.value or "") == number:
         return StepOver(why=f"The number is {number:g}.")
-    if attempts.times("setValue", field.id) < 2:  # noqa: PLR2004 - twice, as a page may set it back once
+    if not attempts.times("setValue", field.id):
         return put(field, f"{number:g}", _CONFIDENCE)
-    return Unsolved(why=f"The field does not keep {number:g}.")
+    shown = number_in(field.value or "")
+    if shown is None or len(attempts.taken) > _MAX_KEYS:
+        return Unsolved(why=f"The field does not keep {number:g}.")
+    if "focused" not in field.states:
+        return on(field, _CONFIDENCE, action="focus")
+    return press_key("ArrowUp" if number > shown else "ArrowDown", f"The field shows {shown:g}.", _CONFIDENCE)
 
 
 def _handles(scene: Scene) -> list[SemanticNode]:
@@ -151,9 +157,9 @@ def _key(track: SemanticNode, shown: float, number: float) -> Solution:
 def _samples(track: SemanticNode, shown: float, attempts: Attempts) -> list[tuple[int, float]]:
     """Return where a track was clicked, each with the number that it showed then."""
     pattern = re.compile(rf"slider {re.escape(track.id)} shows (-?[\d.]+)(?:; click at (-?\d+))?\.$")
-    said = [match for one in attempts.taken if (match := pattern.match(one.thought))]
-    after = [float(match[1]) for match in said[1:]] + [shown]
-    return [(int(match[2]), value) for match, value in zip(said, after, strict=True) if match[2]]
+    matches = [match for one in attempts.taken if (match := pattern.match(one.thought))]
+    after = [float(match[1]) for match in matches[1:]] + [shown]
+    return [(int(match[2]), value) for match, value in zip(matches, after, strict=True) if match[2]]
 
 
 def _shown(handle: SemanticNode, scene: Scene) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Final
 
 from actors.planner.solution import Solution, StepOver, Unsolved, UserAsked
@@ -16,7 +17,7 @@ from actors.planner.solving.scene import Scene
 from actors.planner.solving.special import press_specially
 from actors.planner.solving.targets import NodeFit, phrase_of, same_thing
 from actors.planner.solving.vocabulary import LEAST, MOST
-from actors.planner.solving.words import stems, tokens
+from actors.planner.solving.words import count_of, stems, tokens
 from protocol.acting.tree import SemanticNode
 
 _FLAGS: Final = re.IGNORECASE
@@ -133,8 +134,13 @@ def _plus_of(anchor: SemanticNode, scene: Scene) -> SemanticNode | None:
 
 def add(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solution:
     """Return what adds a thing to a cart or a list: the control in its row, else on the page of its own."""
-    if any(f"Add “{instruction.target}”" in one.thought for one in attempts.taken if one.status != "error"):
+    added = sum(one.thought.startswith("Add “") for one in attempts.taken if one.status != "error")
+    if added >= (count_of(instruction.value) or 1):
         return StepOver(why=f"{instruction.words}: done.")
+    if frozenset(tokens(instruction.target)) & (MOST | LEAST):
+        best = pick(scene, Wanted(phrase=phrase_of(instruction.target)))
+        if isinstance(best, NodeFit):
+            instruction = replace(instruction, target=best.node.name)
     place = instruction.place or "cart"
     adders = [node for node in scene.of_roles("btn", "link") if _adds(node, place)]
     for anchor in anchors(scene, instruction.target, {node.id for node in adders}):

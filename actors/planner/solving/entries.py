@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from actors.planner.solving.clauses import MaskedText, clauses_of
+from actors.planner.solving.targets import fit, phrase_of
 from protocol.acting.tree import PageTree
 
 _FLAGS: Final = re.IGNORECASE
@@ -41,6 +42,8 @@ _BEHIND: Final = re.compile(
 """What is to be done after a login."""
 
 _MORE_THAN_ONE: Final = 2
+_LONGEST_NAME: Final = 4
+_NAMES_A_FIELD: Final = 0.8
 
 
 def entries_in(clause: str) -> tuple[tuple[str, str], ...]:
@@ -73,6 +76,11 @@ def entries_of_fields(clause: str, page: PageTree) -> tuple[tuple[str, str], ...
     placed = [re.fullmatch(r"(.+?)\s+(?:as|for|into|in)\s+(?:the|my|your)?\s*(.+)", piece) for piece in pieces]
     if len(pieces) >= _MORE_THAN_ONE and all(placed):
         return tuple((one[2], _as_quote(masked.whole(one[1]))) for one in placed if one)
+    described = [
+        _described(masked.whole(piece), page) for piece in re.split(r"\s*[,;]\s*(?:and\s+)?", _after_form(rest))
+    ]
+    if len(described) >= _MORE_THAN_ONE and all(described):
+        return tuple(one for one in described if one)
     names = sorted(
         {node.name.rstrip(":* ") for node in page.nodes if node.role in {"inp", "sel"}}, key=len, reverse=True
     )
@@ -85,6 +93,27 @@ def entries_of_fields(clause: str, page: PageTree) -> tuple[tuple[str, str], ...
     )
     entries = [(match["name"], _as_quote(masked.whole(match["value"]))) for match in cue.finditer(rest)]
     return tuple(entries) if len(entries) >= _MORE_THAN_ONE else ()
+
+
+_FORM: Final = re.compile(
+    r"^(?:(?:the|this|out|in)\s+)*(?:form|fields?|details)\s*(?:with|using|as follows)?\s*:?\s*", _FLAGS
+)
+
+
+def _after_form(text: str) -> str:
+    return _FORM.sub("", text)
+
+
+def _described(piece: str, page: PageTree) -> tuple[str, str] | None:
+    """Return the name of a field of the page and the value behind it, where a piece begins with such a name."""
+    words = re.sub(r"^(?:the|my|your|a|an)\s+", "", piece.strip(), flags=_FLAGS).split()
+    fields = [node for node in page.nodes if node.role in {"inp", "sel"}]
+    for length in range(min(len(words) - 1, _LONGEST_NAME), 0, -1):
+        name = " ".join(words[:length])
+        if any(fit(phrase_of(name), node) >= _NAMES_A_FIELD for node in fields):
+            value = re.sub(r"^(?:is|as|to|=|:)\s+", "", " ".join(words[length:]))
+            return name, _as_quote(value)
+    return None
 
 
 def _pairs(text: str) -> list[tuple[str, str]]:

@@ -24,7 +24,9 @@ from actors.planner.solving.words import number_in, stems, tokens
 from protocol.acting.tree import SemanticNode
 
 _MAX_OPTIONS: Final = 8
-_TOLD_BY_ROW: Final = 0.9
+_NEAR_NODES: Final = 4
+"""How many nodes behind a thing may say what it is ranked by."""
+
 _BIG: Final = frozenset({"large", "big", "larger", "bigger"})
 
 
@@ -207,7 +209,9 @@ def _by_rank(scene: Scene, fits: list[NodeFit], wanted: Wanted) -> list[NodeFit]
     phrase = wanted.phrase
     if not (phrase.most or phrase.least):
         return fits
-    numbered = [(value, one) for one in fits if (value := rank_value(scene, one.node)) is not None]
+    best = max((one.score for one in fits), default=0.0)
+    fitting = [one for one in fits if one.score >= best - NEARLY]
+    numbered = [(value, one) for one in fitting if (value := rank_value(scene, one.node)) is not None]
     if not numbered:
         return fits
     ranked = sorted(numbered, key=_value_of)
@@ -223,8 +227,11 @@ def rank_value(scene: Scene, node: SemanticNode) -> float | None:
     for text in (node.name, node.value or "", node.context):
         if (value := number_in(text)) is not None:
             return value
-    beside = (number_in(other.name) for other in scene.nodes if other.id != node.id and scene.same_row(node, other))
-    return next((value for value in beside if value is not None), None)
+    if node.role == "h":
+        return None
+    beside = [other for other in scene.nodes if other.id != node.id and scene.same_row(node, other)]
+    numbers = (number_in(other.name) for other in (*beside, *scene.in_section_of(node)[:_NEAR_NODES]))
+    return next((value for value in numbers if value is not None), None)
 
 
 def _by_ordinal(scene: Scene, fits: list[NodeFit], wanted: Wanted) -> list[NodeFit]:

@@ -13,7 +13,7 @@ from actors.planner.solving.entries import entries_in, entries_of_fields, login_
 from actors.planner.solving.instructions import Instruction, read_instruction
 from actors.planner.solving.solver import understood
 from actors.planner.solving.targets import same_thing
-from actors.planner.solving.vocabulary import VERB, Deed
+from actors.planner.solving.vocabulary import CHECKS, CONTROLS, VERB, Deed
 from actors.planner.solving.words import folded
 from protocol.acting.tasks import PlanStep
 from protocol.acting.tree import PageTree
@@ -71,10 +71,13 @@ def _needs_sending(descriptions: tuple[str, ...], page: PageTree) -> bool:
 def _called_out(clause: str, page: PageTree) -> str:
     """Return a clause whose verb no rule knows, but a button of the page has as its name, as a click on that."""
     verb, _, rest = clause.partition(" ")
-    if read_instruction(clause) is not None or not rest:
+    if read_instruction(clause) is not None:
         return clause
+    named = [node for node in page.nodes if node.role in CONTROLS and folded(node.name) == folded(clause)]
+    if len(named) == 1:
+        return f'{"Check" if named[0].role in CHECKS else "Click"} "{named[0].name}"'
     buttons = [node.name for node in page.nodes if node.role == "btn" and folded(node.name) == folded(verb)]
-    if not buttons:
+    if not buttons or not rest:
         return clause
     condition = re.search(
         r"\b(?:less|lower|smaller|greater|more|higher|larger)\s+than\b.*$|\b(?:even|odd)\b", rest, _FLAGS

@@ -14,7 +14,8 @@ from actors.planner.solving.picking import Wanted, anchors, pick
 from actors.planner.solving.scene import Scene
 from actors.planner.solving.targets import NodeFit, phrase_of
 from actors.planner.solving.values import count_on, value_beside
-from actors.planner.solving.words import bare
+from actors.planner.solving.vocabulary import LEAST, MOST
+from actors.planner.solving.words import bare, tokens
 
 _OF: Final = re.compile(
     r"^(?:the\s+)?(?P<label>.+?)\s+(?:of|for|from|in|on)\s+(?:the\s+)?(?P<thing>.+)$", re.IGNORECASE
@@ -34,6 +35,10 @@ def read(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solution
 def answer(instruction: Instruction, scene: Scene) -> str:
     """Return the words of the page that answer a question; "" where it shows none."""
     words = instruction.target.rstrip("?").strip()
+    if frozenset(tokens(words)) & (MOST | LEAST):
+        best = pick(scene, Wanted(phrase=phrase_of(re.sub(r"\s+(?:is|are|has|have|costs?)\b", "", words))))
+        if isinstance(best, NodeFit) and not re.match(r"(?:the\s+)?(?:price|cost|number|value)\b", words):
+            return best.node.name
     asked_for = _OF.match(words)
     label, thing = (asked_for["label"], asked_for["thing"]) if asked_for else (words, "")
     priced = instruction.verb.startswith(("how much", "wie viel", "combien", "cuánto")) or bool(
@@ -78,8 +83,10 @@ def count(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solutio
 
 def find(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solution:
     """Return that something is in view, or the next look for it."""
+    text = answer(instruction, scene) if _OF.match(instruction.target) else ""
+    if text:
+        return StepOver(why=f"The page says: {text}", text=text)
     picked = pick(scene, Wanted(phrase=phrase_of(instruction.target)))
     if isinstance(picked, NodeFit | UserAsked) or anchors(scene, instruction.target):
-        text = answer(instruction, scene) if _OF.match(instruction.target) else ""
-        return StepOver(why=f"“{instruction.target}” is on the page.", text=text)
+        return StepOver(why=f"“{instruction.target}” is on the page.")
     return explore(instruction, scene, attempts)

@@ -118,9 +118,8 @@ def _parsed(plain: str, head: str, within: str) -> TargetPhrase:
     kinds = frozenset(role for word in found_words for role in KIND_WORDS.get(word, ()))
     colour = next((SAME_COLOURS.get(word, word) for word in found_words if word in COLOURS), "")
     shape = next((word.removesuffix("s") for word in found_words if word.removesuffix("s") in SHAPES), "")
-    telling = tuple(
-        word for word in found_words if word not in STOP_WORDS and word not in KIND_WORDS and ordinal_of(word) is None
-    )
+    told_apart = STOP_WORDS | MOST | LEAST | KIND_WORDS.keys()
+    telling = tuple(word for word in found_words if word not in told_apart and ordinal_of(word) is None)
     return TargetPhrase(
         plain=plain,
         quoted=quoted,

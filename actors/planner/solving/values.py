@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable
 from typing import Final
 
+from msgspec import structs
+
 from actors.planner.solving.arithmetic import answer_on
 from actors.planner.solving.clauses import quotes_in, unquoted
 from actors.planner.solving.colours import of_colour
@@ -148,7 +150,10 @@ def count_on(what: str, scene: Scene) -> int:
     phrase = phrase_of(what)
     looks = phrase.colour or phrase.shape or phrase.size
     if not looks:
-        return len(pick_all(scene, Wanted(phrase=phrase)))
+        named = [
+            node.role for node in scene.nodes if node.role != "h" and fit(phrase, structs.replace(node, context="")) > 0
+        ]
+        return max((named.count(role) for role in named), default=0)
     shapes = [node for node in scene.nodes if node.shape and node.shape != "canvas"]
     if phrase.colour:
         shapes = of_colour(shapes, phrase.colour)

@@ -121,3 +121,35 @@ def test_a_pronoun_stands_for_what_was_named_before() -> None:
         "add the lamp Nova to the cart",
         "tell me the price of the lamp Nova",
     )
+
+
+_LAMPS = page(
+    "h Lamps", "link Blue lamp", "text $30.00", "btn Add to cart | t=Blue lamp",
+    "link Red lamp", "text $20.00", "btn Add to cart | t=Red lamp",
+)  # fmt: skip
+_PEOPLE = page(
+    "text Ada | xy=50,30 | t=Name", "text ada@x.example | xy=200,30 | t=Email",
+    "text Bo | xy=50,50 | t=Name", "text bo@x.example | xy=200,50 | t=Email",
+)  # fmt: skip
+_ANSWERS = (
+    ("What is the email of Bo?", _PEOPLE, "bo@x.example"),
+    ("How much is the red lamp?", _LAMPS, "$20.00"),
+    ("Find the price of the blue lamp", _LAMPS, "$30.00"),
+    ("Which lamp is the cheapest?", _LAMPS, "Red lamp"),
+    ("How many lamps are there?", _LAMPS, "2"),
+)
+
+
+@pytest.mark.parametrize(("question", "tree", "text"), _ANSWERS, ids=[one[0] for one in _ANSWERS])
+def test_a_question_is_answered_by_what_stands_beside_its_thing(question: str, tree: PageTree, text: str) -> None:
+    answer = next_of(question, tree)
+
+    assert isinstance(answer, StepOver), answer
+    assert answer.text == text
+
+
+def test_a_thing_is_put_into_the_cart_by_the_control_of_its_card() -> None:
+    chosen = next_of("Add the cheapest lamp to the cart", _LAMPS)
+
+    assert isinstance(chosen, Chosen)
+    assert chosen.action.element == "7"
