@@ -21,7 +21,8 @@ def missed(evidence: StepEvidence) -> str:
         return ""
     names = [spoken(one) for one in quoted(evidence.claim.step)]
     own = spoken(f"{target.name} {target.context} {target.value or ''}")
-    if not names or any(one in own for one in names):
+    step = spoken(evidence.claim.step)
+    if not names or any(one in own for one in names) or (target.name and spoken(target.name) in step):
         return ""
     others = (one for one in evidence.claim.before.nodes if is_control(one) and one.role not in _FIELDS)
     return next((one.name for one in others if spoken(one.name) in names), "")

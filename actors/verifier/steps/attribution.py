@@ -166,13 +166,20 @@ class StepEvidence:
         )
 
     @cached_property
+    def covered(self) -> bool:
+        """Whether nothing became of what was acted on but that something lies over it now."""
+        return self.change is not None and self.change.fields == frozenset({"occluded"})
+
+    @cached_property
     def focused_instead(self) -> str:
-        """The name of a like control that has the focus now, as what is clicked has, and what was acted on has not."""
+        """The name of a like control that has the focus, as what is clicked has; "" where there is none."""
         claim, target, now = self.claim, self.target, self.claim.after.focused
-        if target is None or self.target_after is None or self.change is not None or now == claim.before.focused:
+        if target is None or self.target_after is None or claim.action.name not in _CLICKS:
+            return ""
+        if self.change is not None and not self.covered:
             return ""
         other = next((one for one in claim.before.nodes if one.id == now), None)
-        if other is None or other.id == target.id or other.role != target.role or claim.action.name not in _CLICKS:
+        if other is None or other.id == target.id or other.role != target.role:
             return ""
         return other.name or "?"
 
@@ -202,7 +209,8 @@ class StepEvidence:
     def chosen_instead(self) -> str:
         """The name of a like control that is chosen now, where what was acted on is as it was; else ""."""
         target = self.target
-        if target is None or self.change is not None or self.target_after is None:
+        unchanged = self.change is None or self.covered
+        if target is None or not unchanged or self.target_after is None:
             return ""
         likes = (one for one in self.page.altered if one.after.role == target.role and one.gained & _CHOSEN_STATES)
         alike = target.role in _CHOSEN_ROLES or bool(target.states & (_CHOSEN_STATES | {"collapsed"}))
@@ -220,7 +228,7 @@ class StepEvidence:
 
     def _messages(self, tone: str, kind: str) -> tuple[str, ...]:
         """Return what just happened and has a tone, or says so, and new texts that do, if few and short."""
-        events = [one for one in self.page.events if one.casefold().startswith(tone) or says(one, kind)]
+        events = [one for one in self.page.events if one.casefold().startswith(tone) or says(_saying(one), kind)]
         if self.page.significant:
             return tuple(events)
         fresh = list(self.new_texts())
@@ -329,6 +337,12 @@ def _counted_one(before: str, after: str) -> bool:
     old, new = _FIGURES.findall(before), _FIGURES.findall(after)
     steps = [abs(int(now) - int(then)) for then, now in zip(old, new, strict=False) if then != now]
     return steps == [1]
+
+
+def _saying(event: str) -> str:
+    """Return the words of an event; what was removed from the page says nothing any more."""
+    kind, _, words = event.partition(": ")
+    return "" if kind == "Removed" else words or event
 
 
 def _under(point: tuple[float, float], nodes: tuple[SemanticNode, ...]) -> SemanticNode | None:

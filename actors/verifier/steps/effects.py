@@ -68,10 +68,13 @@ def _of_target(evidence: StepEvidence) -> StepFinding | None:
     page = evidence.page
     if evidence.target is not None and evidence.target_after is None and not evidence.sweeping:
         return StepFinding(StepBand.TARGET_GONE, "What was acted on is gone.")
-    if any(one.scope is ChangeScope.TARGET for one in evidence.events) and evidence.target_after is not None:
+    touched = any(one.scope is ChangeScope.TARGET for one in evidence.events)
+    if touched and evidence.target_after is not None and not evidence.covered:
         return StepFinding(StepBand.TARGET_CHANGED, "What was acted on is otherwise than before.")
     if evidence.sweeping:
         return StepFinding(StepBand.PAGE_CHANGED, "Much of the page is otherwise than before.")
+    if touched and evidence.covered:
+        return StepFinding(StepBand.PAGE_CHANGED, "Something lies over what was acted on.")
     if page.address is AddressChange.FRAGMENT:
         return StepFinding(StepBand.PAGE_CHANGED, "The fragment of the address is another.")
     return None

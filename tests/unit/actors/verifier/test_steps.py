@@ -101,6 +101,9 @@ FAILS: dict[str, StepRow] = {
     "the page was drawn anew": (CLICK, tuple(structs.replace(one, id=f"9{one.id}") for one in PAGE), {}),
     "the button has the focus, no more": (CLICK, PAGE, {"focused": "5"}),
     "another button has the focus": (CLICK, changed(OTHER, node(8, "text", "Your list", (40, 230))), {"focused": "10"}),
+    "what it said before is gone, and the clock ticks": (
+        CLICK, changed(structs.replace(CLOCK, name="12:00:02")), {"recent_events": ("[0s ago] Removed: 'Saved'",)},
+    ),
     "somebody wants to chat": (CLICK, changed(node(8, "btn", "Chat with us", (900, 700))), {}),
     "it stayed where it was": (call("navigate", url="https://else.example/"), PAGE, {}),
     "nothing was scrolled": (call("scroll"), changed(structs.replace(CLOCK, name="12:00:09")), {}),
