@@ -77,9 +77,10 @@ def do(  # noqa: PLR0913 - the options of a command
     data_dir: DataDir = None,
     log_level: LogLevel = None,
 ) -> None:
-    """Reach a goal on a page, each action verified; on a terminal you are asked what only you can say.
+    """Reach a goal on a page, each action verified.
 
-    Uses the running Weft, or starts a private one for this call. Exit codes: 0 done, 1 given up, 4 it waits for you.
+    On a terminal you are asked what only you can say. Uses the running Weft, or starts a private one for this call,
+    whose browser ends with it. Exit codes: 0 done, 1 given up, 4 it waits for you.
     """
     loaded = read(config, data_dir, log_level)
     if replay is not None and again:

@@ -23,7 +23,8 @@ from protocol.browsers.gestures import (
 )
 from protocol.browsers.operations import DescribeField, TypeText
 from protocol.browsers.results import Acted, ElementRead, FieldDescribed
-from protocol.faults import Code
+from protocol.browsers.sessions import AskBrowser
+from protocol.faults import Code, FaultError
 from tests.integration.playwright.browsing import Browsing
 from tests.integration.playwright.driving import Driving, driving, site_and_browser
 
@@ -173,3 +174,17 @@ def test_what_lies_at_a_point_is_described_and_held_to(it: Driving) -> None:
 
     assert (weft.tag, weft.label, bool(weft.digest)) == ("button", "Weft", True)
     assert (nothing.tag, nothing.digest) == ("body", "")
+
+
+def test_a_point_at_which_something_else_lies_by_now_is_not_clicked(it: Driving) -> None:
+    it.show(PAGE)
+    decided = it.do(DescribeField(at=(310.0, 20.0)), FieldDescribed).facts.digest
+    click = ClickAt(x=310, y=20, session_id=it.session)
+    ask = AskBrowser(do=click, caller="driver", expects=decided)
+
+    it.web.portal.call(it.web.actor.ask_session, ask)
+    it.js("document.querySelector('#b').textContent = 'Delete everything'")
+    with pytest.raises(FaultError) as refused:
+        it.web.portal.call(it.web.actor.ask_session, ask)
+
+    assert (refused.value.fault.code, log_of(it)) == (Code.ELEMENT_NOT_FOUND, "at 310,20")
