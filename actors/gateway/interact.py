@@ -9,6 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
+from actors.gateway.http import HttpStatusError
 from actors.gateway.request import RequestContext
 from protocol import subjects
 from protocol.acting.act import ResumeTask
@@ -27,11 +28,16 @@ from protocol.acting.chats import (
     OpenChat,
 )
 from protocol.acting.interact import ChatId, Interact, InteractData, InteractRequest
-from protocol.acting.tasks import AskTask, TaskId, TaskState
+from protocol.acting.tasks import ActingStatus, AskTask, TaskId, TaskState
 from protocol.faults import Code, FaultError, fault
 
 MAX_URL_CHARS = 8_192
-_EPOCH_DIGITS = 13
+NOT_WAITING = "This task waits for nobody: go on with it by the next round."
+TIME = (
+    r"^(?:[0-9]{1,13}|[1-9][0-9]{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])T(?:[01][0-9]|2[0-3]):[0-5][0-9]"
+    r":[0-5][0-9](?:[.][0-9]{1,6})?(?:Z|[ +-](?:0[0-9]|1[0-3]):[0-5][0-9])?)?$(?!\n)"
+)
+"""A time as clients write it: ISO 8601, or ms since the epoch."""
 
 
 class ChatView(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -225,11 +231,7 @@ async def latest_chat(app: AppContext, request: RequestContext) -> ChatView:
 async def chat_messages(
     app: AppContext, request: RequestContext, session: str, limit: int = DEFAULT_MESSAGES, since: str = ""
 ) -> ChatMessagesView:
-    """Return the last messages of a session, those after a time alone.
-
-    Raises:
-        FaultError: VALIDATION_INVALID_REQUEST, `since` is no time.
-    """
+    """Return the last messages of a session, those after a time alone."""
     caller, after = request.caller.name, read_time(since)
     arguments = AskMessages(session=session, caller=caller, limit=min(limit, MOST_MESSAGES), since=after)
     listed: ChatMessages = await app.bus.call(subjects.CHAT_MESSAGES, arguments, wait_ms=app.grace_ms)
@@ -251,6 +253,8 @@ async def resume_task(app: AppContext, request: RequestContext, session: str, ta
     state: TaskState = await app.bus.call(subjects.TASK_GET, AskTask(task=task, caller=caller), wait_ms=app.grace_ms)
     if state.session != session:
         raise FaultError(fault(Code.VALIDATION_UNKNOWN_TASK, field="taskId"))
+    if state.status is not ActingStatus.NEEDS_USER_INPUT:
+        raise HttpStatusError(fault(Code.VALIDATION_INVALID_REQUEST, NOT_WAITING, field="taskId"), 409)
     resuming = ResumeTask(task=task, caller=caller, words=words)
     state = await app.bus.call(subjects.TASK_RESUME, resuming, wait_ms=app.grace_ms)
     return ResumedTask(task_id=state.task_id, session_id=session, status=state.status.value)
@@ -297,20 +301,14 @@ def iso(at_ms: int) -> str:
 
 
 def read_time(given: str) -> int:
-    """Return a time in ms since the epoch, from ISO 8601 or from itself; 0 for none.
-
-    Raises:
-        FaultError: VALIDATION_INVALID_REQUEST, it is neither.
-    """
-    if not given:
-        return 0
-    if given.isascii() and given.isdecimal() and len(given) <= _EPOCH_DIGITS:
-        return int(given)
+    """Return a time that has the form of `TIME` in ms since the epoch; 0 for none, and for a day that no month has."""
+    if not given or given.isdecimal():
+        return int(given or 0)
     try:
         read = datetime.fromisoformat(given.replace(" ", "+"))
-        return int((read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp() * 1_000)
-    except (ValueError, OverflowError):
-        raise _missing("since", "a time, such as 2026-01-30T10:00:00.000Z") from None
+    except ValueError:
+        return 0
+    return max(int((read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp() * 1_000), 0)
 
 
 def _missing(field: str, complaint: str) -> FaultError:

@@ -2,8 +2,8 @@
 
 It is loaded by the name in SCHEMATHESIS_HOOKS; WEFT_TEST_PAGE holds the address of a page that is quickly read,
 WEFT_TEST_RUN and WEFT_TEST_ARTIFACT the ids of a run that has ended and of a file of it, WEFT_TEST_CONVERSATION that
-of a conversation. Of the limits that are alike (of one operation, of one kind, in one place) one in LIMITS_ONE_IN is
-tried, and the first always.
+of a conversation, WEFT_TEST_CHAT and WEFT_TEST_TASK those of a chat session and a task in it. Of the limits that are
+alike (of one operation, of one kind, in one place) one in LIMITS_ONE_IN is tried, and the first always.
 """
 
 from __future__ import annotations
@@ -42,6 +42,9 @@ KEPT = {
 }
 """What there is, by the operation that names it."""
 
+CHAT = {"id": os.environ["WEFT_TEST_CHAT"], "taskId": os.environ["WEFT_TEST_TASK"]}
+CHATS = "/api/session"
+_UUID = re.compile(r"^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\Z")
 LIMITS_ONE_IN = int(os.environ["LIMITS_ONE_IN"])
 HOST = "127.0.0.1"
 SAVED = {"DELETE": "to-forget", "POST": "to-renew"}
@@ -121,8 +124,25 @@ def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -
         case.query = {"profile": profile}
     if case.path.endswith("/share") and case.path_parameters and _well_formed(case.path_parameters.get("domain")):
         _give_grant(case)
+    _give_chat(case)
     if case.path_parameters and KNOWN.keys() & case.path_parameters.keys():
         _give_known(case)
+
+
+def _give_chat(case: Case[Any]) -> None:
+    """Name the chat session that there is, and its task, where one is named that may be."""
+    if case.path != CHATS and not case.path.startswith(f"{CHATS}/"):
+        return
+    if isinstance(case.body, dict) and case.path == CHATS and _UUID.search(str(case.body.get("sessionId"))):
+        case.body["sessionId"] = CHAT["id"]
+    if case.path_parameters and all(_UUID.search(str(case.path_parameters.get(name))) for name in CHAT):
+        case.path_parameters = dict(CHAT)
+    elif (
+        case.path_parameters
+        and "taskId" not in case.path_parameters
+        and _UUID.search(str(case.path_parameters.get("id")))
+    ):
+        case.path_parameters = {"id": CHAT["id"]}
 
 
 def _give_call(case: Case[Any], body: dict[str, Any]) -> None:

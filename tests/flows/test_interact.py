@@ -12,6 +12,7 @@ from typing import Final
 import pytest
 
 from tests.flows.system import System, weft_up
+from tests.requirements import requirement
 from tests.site import Site
 from tests.site.shop import ORDERED, PASSWORD, shop_changes
 from tests.support.reference_client import Json, ReferenceClient, reference_client
@@ -92,6 +93,7 @@ def test_a_shop_task_is_finished_whoever_dies_and_nothing_is_done_twice(weft: Sy
         assert latest["title"].startswith("127.0.0.1: Enter")
 
 
+@requirement("001.1.verification")
 def test_what_a_tree_does_not_say_is_asked_for_and_answered(weft: System, site: Site) -> None:
     """A tree of controls alone has no prices: the page is asked for, and says it."""
     with reference_client(weft.ready.rest, weft.key, only_controls=True) as client:

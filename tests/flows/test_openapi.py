@@ -34,7 +34,7 @@ RecordProperty = Callable[[str, object], None]
 
 RUN_S = 300.0 + 3.0 * EXAMPLES
 
-UNLIMITED = {f"WEFT_RATE_{kind}PER_MINUTE": "0" for kind in ("", "ANONYMOUS_", "FAILED_")}
+UNLIMITED = {f"WEFT_{kind}_PER_MINUTE": "0" for kind in ("RATE", "RATE_ANONYMOUS", "RATE_FAILED", "INTERACT", "CHAT")}
 
 NO_MODEL = {"OLLAMA_HOST": "http://127.0.0.1:9", "WEFT_MODEL_HOSTS": "127.0.0.1:9"}
 """A provider that there is, at an address where nobody answers: then answers are quotes."""
@@ -143,6 +143,15 @@ def kept(weft: System, site: Site) -> dict[str, str]:
     }
 
 
+def waiting(weft: System) -> dict[str, str]:
+    """Have a task on a client's page that waits for its user."""
+    twins = [{"i": one, "r": "btn", "n": "Buy"} for one in ("1", "2")]
+    body = {"query": 'Click "Buy"', "url": "https://shop.example/", "interactiveTree": twins}
+    data = weft.http.post("/api/agent/interact", json=body).json()["data"]
+    assert data["status"] == "needs_user_input"
+    return {"WEFT_TEST_CHAT": data["sessionId"], "WEFT_TEST_TASK": data["taskId"]}
+
+
 def schemathesis(weft: System, site: Site, folder: Path) -> tuple[Report, str]:
     """Run schemathesis against a Weft, and give what it found with the end of what it wrote."""
     found, run = folder / "report.json", ended_run(weft, site)
@@ -176,6 +185,7 @@ def schemathesis(weft: System, site: Site, folder: Path) -> tuple[Report, str]:
             "WEFT_TEST_CONVERSATION": conversation(weft, site),
             "WEFT_TEST_ARTIFACT": artifact.artifact_id,
             **kept(weft, site),
+            **waiting(weft),
         },
         capture_output=True,
         text=True,

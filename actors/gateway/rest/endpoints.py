@@ -146,6 +146,13 @@ def _sources(*, of_collections: bool) -> Mapping[str, Any]:
     }
 
 
+def _with_url(*cases: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Describe what has no url, or is one of some cases."""
+    return {"anyOf": [{"not": _given("url", type="string")}, *cases]}
+
+
+_HTML: Sequence[Mapping[str, Any]] = tuple(_given(name, type="string", minLength=1) for name in ("dom", "skeletonDom"))
+
 RULES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
         "BrowseOptions": {
@@ -185,6 +192,19 @@ RULES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
                     }
                 }
                 for kind in get_args(Kind)
+            ]
+        },
+        "InteractRequest": {
+            "allOf": [
+                _with_url(
+                    _given("interactiveTree", type="array"),
+                    _given("interactive_tree", type="array"),
+                    _given("semanticNodes", type="array"),
+                    _given("interactiveTreeHash", type="string"),
+                    *_HTML,
+                ),
+                _with_url({"not": _given("domMode", const="full")}, _HTML[0]),
+                _with_url({"not": _given("domMode", enum=["skeleton", "hybrid"])}, *_HTML),
             ]
         },
         "FetchRequest": {

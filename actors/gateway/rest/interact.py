@@ -26,11 +26,13 @@ from actors.gateway.interact import (
     ResumedTask,
 )
 from actors.gateway.request import RequestContext
+from actors.gateway.rest.browse import DomainRequest
 from actors.gateway.rest.routing import Addressed, Endpoint, Tag
 from actors.sites import site_of
 from protocol.acting.chats import DEFAULT_MESSAGES, MAX_TITLE_CHARS, MOST_MESSAGES
 from protocol.acting.interact import ChatId, InteractData, InteractRequest, ShownPlan
 from protocol.acting.tasks import MAX_GOAL_CHARS, TaskId
+from protocol.faults import FaultError
 
 T = TypeVar("T")
 Run = Callable[[AppContext, RequestContext, Any], Awaitable[Response]]
@@ -56,12 +58,6 @@ class InteractAnswer(Struct, frozen=True, kw_only=True):
     correction: dict[str, Any] | UnsetType = UNSET
 
 
-class DomainPath(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Whose session is meant."""
-
-    domain: Annotated[str, Meta(min_length=1, max_length=255)]
-
-
 class ChatPath(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which session is meant."""
 
@@ -81,7 +77,7 @@ class MessagesRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     id: ChatId
     limit: Annotated[int, Meta(ge=1, le=MOST_MESSAGES, description="How many: the last ones.")] = DEFAULT_MESSAGES
     since: Annotated[
-        str, Meta(max_length=40, description="Those after this time alone, in ISO 8601 or ms since the epoch.")
+        str, Meta(pattern=rounds.TIME, description="Those after this time alone, in ISO 8601 or ms since the epoch.")
     ] = ""
 
 
@@ -130,8 +126,8 @@ async def _interact(app: AppContext, request: RequestContext, arguments: Interac
     return answer(mirrored)
 
 
-async def _by_domain(app: AppContext, request: RequestContext, arguments: DomainPath) -> Response:
-    page = await rounds.chat_page(app, request, 1, 0, site_of(arguments.domain))
+async def _by_domain(app: AppContext, request: RequestContext, arguments: DomainRequest) -> Response:
+    page = await rounds.chat_page(app, request, 1, 0, _root(arguments.domain))
     return _wrapped(ChatFound(session=page.sessions[0] if page.sessions else None))
 
 
@@ -169,6 +165,14 @@ async def _resume(
 ) -> Response:
     where = arguments.params
     return _wrapped(await rounds.resume_task(app, request, where.id, where.task_id, arguments.body.words))
+
+
+def _root(domain: str) -> str:
+    """Return the root domain of a host; of what has none, itself."""
+    try:
+        return site_of(domain)
+    except FaultError:
+        return domain
 
 
 def _wrapped(data: Struct) -> Response:
@@ -220,7 +224,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         name="chatByDomain",
         summary="Return the session that was last gone on with at a domain, or null.",
         run=_chats(_by_domain),
-        params=DomainPath,
+        params=DomainRequest,
         answer=Wrapped[ChatFound],
         errors=_ERRORS,
         example={"domain": "example.com"},

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from actors.planner.interacting.skeleton import MAX_WORDS_CHARS, PageSkeleton, nodes_of, read_skeleton, short_role
 from protocol.acting.interact import InteractRequest
-from protocol.acting.tasks import BeforeState, ClientEvidence
+from protocol.acting.tasks import MAX_KEPT_NODES, BeforeState, ClientEvidence
 from protocol.acting.tree import CHARS_PER_TOKEN, PageTree, SemanticNode, SemanticNodeV2
 
 FOCUSED: Final = "focused"
@@ -124,7 +124,9 @@ def _sent_nodes(request: InteractRequest, before: BeforeState | None) -> tuple[S
     if request.semantic_nodes is not None:
         return tuple(map(_from_v2, request.semantic_nodes))
     digest = request.interactive_tree_hash
-    return before.nodes if before is not None and digest is not None and before.hash == digest else None
+    if before is None or digest is None or before.hash != digest or len(before.nodes) >= MAX_KEPT_NODES:
+        return None  # of a larger tree only a part was kept
+    return before.nodes
 
 
 def _from_v2(node: SemanticNodeV2) -> SemanticNode:

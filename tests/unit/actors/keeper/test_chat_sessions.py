@@ -20,6 +20,7 @@ from protocol.acting.chats import (
     OpenChat,
 )
 from protocol.faults import Code, FaultError
+from tests.requirements import requirement
 from tests.unit.actors.keeper.ledger_data import ME, NOW, YOU, World, world
 
 CHAT = "59adf5f0-cddb-42dd-a20d-658ac57278fd"
@@ -56,6 +57,7 @@ async def messages(place: World, session: str = CHAT, caller: str = ME, **other:
     return await place.asking.bus.call(subjects.CHAT_MESSAGES, AskMessages(session=session, caller=caller, **other))
 
 
+@requirement("001.2.sessions")
 async def test_a_round_that_comes_twice_is_written_once_and_told_in_order(tmp_path: Path) -> None:
     async with world(tmp_path) as place, place.keeper():
         heard: list[ChatMessageAdded] = []

@@ -18,6 +18,7 @@ from protocol.acting.interact import (
 )
 from protocol.acting.tasks import BeforeState
 from protocol.acting.tree import PageTree, SemanticNode, SemanticNodeV2
+from tests.requirements import requirement
 
 URL = "https://shop.example/"
 PLACED = (SemanticNode(id="1", role="btn", name="A", centre=(1, 1)),)
@@ -96,6 +97,7 @@ def test_the_selector_is_by_what_lasts_longest(node: SemanticNode, selector: str
     assert selector_of(node, read_skeleton(HTML)) == selector
 
 
+@requirement("001.4.selectors")
 def test_a_selector_that_several_answer_to_is_passed_over() -> None:
     html = (
         '<button data-testid="x" data-llm-id="1">A</button><button data-testid="x" name="b" data-llm-id="2">B</button>'
