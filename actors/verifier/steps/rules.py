@@ -16,6 +16,10 @@ NOT_FOUND_CAP: Final = 0.6
 """No surer where a client did not find what it was to act on (001, client evidence)."""
 
 NEXT_MISSING_CAP: Final = 0.1
+WITNESSED, HALF_WITNESSED = 0.8, 0.72
+"""At least so sure where a client saw what is gone again: a message of success; or a request and a change (not at the
+end of a task, where that is not enough)."""
+
 NEXT_MISSING: Final = "What the next step is about is not there."
 
 _WEAK = frozenset(
@@ -31,6 +35,8 @@ _WEAK = frozenset(
 )
 """Findings that say less than what was expected, or that the next step can go on."""
 
+_LIKELY = 0.5
+_UNSEEN = frozenset({StepBand.NOTHING, StepBand.SEEN_BY_CLIENT, StepBand.AMBIENT, StepBand.CHANGED_ELSEWHERE})
 _EXACT = frozenset({StepBand.AS_WANTED, StepBand.THERE})
 _REFUSING = frozenset({BlockerKind.LOGIN_FAILED, BlockerKind.RATE_LIMIT, BlockerKind.ACCESS_DENIED})
 _NOT_MOVING = frozenset({"scroll", "scroll_container", "wait"}) | READS | SERVED
@@ -54,9 +60,10 @@ class Weighing:
         self.probability = max(self.probability, limit)
 
     def surer(self, why: str) -> None:
-        """Halve the doubt."""
+        """Halve the doubt of what is likely; what is not likely stays so."""
         self.evidence.append(why)
-        self.probability = 1 - (1 - self.probability) / 2
+        if self.probability >= _LIKELY:
+            self.probability = 1 - (1 - self.probability) / 2
 
 
 def judge_step(claim: StepClaim) -> StepVerdict:
@@ -83,7 +90,7 @@ def verdict_of(evidence: StepEvidence) -> StepVerdict:
         confidence=probability,
         tier=tier,
         evidence=tuple(weighing.evidence),
-        changed=evidence.page.changed or client_saw(evidence),
+        changed=evidence.page.changed or client_saw(evidence) or bool(claim.client.sentinel and claim.client.successes),
         task_done=claim.final and succeeded and task >= SUCCESS_CONFIDENCE,
         task_confidence=task,
         blocker=blocker,
@@ -147,12 +154,17 @@ def _messages(evidence: StepEvidence, finding: StepFinding, weighing: Weighing) 
 def _client(evidence: StepEvidence, finding: StepFinding, weighing: Weighing) -> None:
     """Weigh what the client has seen, and what its sentinel says."""
     client = evidence.claim.client
+    unseen = finding.band in _UNSEEN and not evidence.errors
     if client.sentinel is False and client.errors:
         weighing.at_most(PROBABILITIES[StepBand.FAILED], "The client saw it fail, with errors.")
     elif client.sentinel is False:
         weighing.at_most(NOT_FOUND_CAP, "The client did not see what was to be seen.")
-    elif client.sentinel and evidence.page.changed and client.successes:
+    elif client.sentinel and client.successes:
+        if unseen:
+            weighing.at_least(WITNESSED, "Nothing of it is left on the page.")
         weighing.surer("The client saw it succeed.")
+    elif client.network and client.mutation and unseen and not evidence.claim.final:
+        weighing.at_least(HALF_WITNESSED, "The client saw the page ask its server, and change.")
     if client.element_found is False:
         weighing.at_most(NOT_FOUND_CAP, "The client did not find the element.")
     if client.status == "failure" and finding.band not in _EXACT:

@@ -180,6 +180,33 @@ def test_what_a_client_has_seen_is_weighed(client: ClientEvidence, most: float, 
     assert (verdict.succeeded, verdict.confidence <= most) == (succeeds, True), verdict
 
 
+@pytest.mark.parametrize(
+    ("client", "final", "succeeds"),
+    [
+        (ClientEvidence(network=True, mutation=True), False, True),
+        (ClientEvidence(network=True, mutation=True), True, False),
+        (ClientEvidence(mutation=True), False, False),
+        (ClientEvidence(sentinel=True), False, False),
+        (ClientEvidence(sentinel=True, successes=("Saved",)), True, True),
+        (ClientEvidence(sentinel=True, successes=("Saved",), element_found=False), True, False),
+    ],
+)
+def test_what_is_gone_again_may_have_been_seen_by_a_client(
+    client: ClientEvidence, *, final: bool, succeeds: bool
+) -> None:
+    assert judged(CLICK, state(*PAGE), client=client, final=final).succeeded is succeeds
+
+
+def test_what_a_client_saw_is_no_match_for_an_error_on_the_page() -> None:
+    after = state(*changed(node(8, "text", "Name is required", (40, 70))))
+
+    verdict = judged(
+        CLICK, after, client=ClientEvidence(sentinel=True, successes=("Saved",), network=True, mutation=True)
+    )
+
+    assert (verdict.succeeded, verdict.confidence < 0.1) == (False, True)
+
+
 def test_a_value_that_is_secret_is_not_looked_at() -> None:
     after = state(*changed(structs.replace(NAME, value="•••")))
 
