@@ -158,7 +158,7 @@ def _samples(track: SemanticNode, shown: float, attempts: Attempts) -> list[tupl
     """Return where a track was clicked, each with the number that it showed then."""
     pattern = re.compile(rf"slider {re.escape(track.id)} shows (-?[\d.]+)(?:; click at (-?\d+))?\.$")
     matches = [match for one in attempts.taken if (match := pattern.match(one.thought))]
-    after = [float(match[1]) for match in matches[1:]] + [shown]
+    after = [*(float(match[1]) for match in matches[1:]), shown][: len(matches)]
     return [(int(match[2]), value) for match, value in zip(matches, after, strict=True) if match[2]]
 
 

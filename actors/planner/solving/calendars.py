@@ -8,6 +8,7 @@ from typing import Final
 from actors.planner.solution import Solution, StepOver, Unsolved
 from actors.planner.solving.attempts import Attempts
 from actors.planner.solving.dates import MONTHS, date_in, month_in
+from actors.planner.solving.exploring import uncover
 from actors.planner.solving.instructions import Instruction
 from actors.planner.solving.moves import on, put, select
 from actors.planner.solving.scene import Scene
@@ -26,6 +27,8 @@ def pick_date(
     """Return the next action that brings a day into a field."""
     if field is not None and field.value and date_in(field.value) == day:
         return StepOver(why=f"The field says {field.value}.")
+    if attempts.was_covered:
+        return uncover(scene, attempts)
     shown = _shown_month(scene)
     if shown is not None:
         return _turned(day, shown, scene, attempts)

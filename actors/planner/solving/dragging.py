@@ -15,7 +15,7 @@ from actors.planner.solving.picking import Wanted, has_shape, pick, pick_all
 from actors.planner.solving.pointing import point_of
 from actors.planner.solving.scene import Scene, box_of, centre_of
 from actors.planner.solving.targets import NodeFit, phrase_of
-from actors.planner.solving.words import count_of, number_in, ordinal_of, tokens
+from actors.planner.solving.words import bare, count_of, number_in, ordinal_of, tokens
 from protocol.acting.tree import SemanticNode
 
 _FLAGS: Final = re.IGNORECASE
@@ -34,6 +34,9 @@ def drag_things(instruction: Instruction, scene: Scene, attempts: Attempts) -> S
         return _drag_each(instruction, scene, attempts)
     if attempts.good:
         return StepOver(why=f"{instruction.words}: done.")
+    named = [node for node in scene.nodes if bare(node.name) == bare(instruction.target) != ""]
+    if len(named) == 1 and named[0].id not in attempts.failed:
+        return _moved(named[0], instruction, scene)
     picked = pick(scene, Wanted(phrase=phrase_of(instruction.target), without=attempts.failed))
     if isinstance(picked, UserAsked):
         return picked

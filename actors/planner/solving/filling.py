@@ -20,7 +20,7 @@ from actors.planner.solving.picking import Wanted, pick, pick_all
 from actors.planner.solving.scene import Scene, box_of
 from actors.planner.solving.targets import NodeFit, TargetPhrase, phrase_of, same_thing
 from actors.planner.solving.values import value_beside, value_of
-from actors.planner.solving.words import bare, folded
+from actors.planner.solving.words import bare, folded, ordinal_of, tokens
 from protocol.acting.actions import ActionCall
 from protocol.acting.tasks import Expectation, ExpectedKind
 from protocol.acting.tree import SemanticNode
@@ -101,7 +101,8 @@ def suggestion_for(field: SemanticNode, value: str, scene: Scene) -> SemanticNod
     for node in scene.nodes:
         x, y, _, _ = box_of(node)
         below = -_TOUCHING_PX <= y - top - height <= _TOUCHING_PX + height and left - width <= x <= left + width
-        if below and node.role not in {"inp", "h"} and bare(node.name).startswith(bare(value)) and bare(value):
+        offered = frozenset(tokens(value)) <= frozenset(tokens(node.name))
+        if below and offered and node.role not in {"inp", "h", "text"} and bare(value):
             return node
     return None
 
@@ -234,7 +235,8 @@ def _whole_text_of(words: str, scene: Scene, attempts: Attempts) -> Solution | N
     )
     if not cut:
         return None
-    place = phrase_of(words).ordinal if not re.search(r"\bword\b", words) else None
+    ordinals = (ordinal_of(word) for word in tokens(words) if "word" not in words)
+    place = next((one for one in ordinals if one is not None), None)
     node = cut[(place or 1) - 1] if (place or 1) <= len(cut) else cut[0]
     return Chosen(
         action=ActionCall(name="getText", arguments={"element": node.id}),

@@ -10,10 +10,11 @@ from typing import Final
 from actors.planner.solution import Chosen
 from actors.planner.solving.attempts import LOOKING
 from actors.planner.solving.scene import Scene, box_of, centre_of
+from actors.planner.solving.vocabulary import CONTROLS
 from protocol.acting.actions import ActionCall
 from protocol.acting.tree import SemanticNode
 
-_AT_A_POINT: Final = frozenset({"click", "hover", "doubleClick", "focus", "check"})
+_AT_A_POINT: Final = frozenset({"click", "focus", "check"})
 _INSET_PX: Final = 1.0
 _POINTS: Final[Mapping[str, str]] = MappingProxyType({"dragAndDrop": "to", "dragTo": ""})
 
@@ -22,7 +23,7 @@ def pointed(chosen: Chosen, scene: Scene) -> Chosen:
     """Return an action as it can be performed: where a node is no element, at its place in the window."""
     node = scene.page.node(chosen.action.element)
     target = scene.page.node(str(chosen.action.arguments.get("to", "")))
-    if not scene.page.elements or node is None:
+    if node is None or (not scene.page.elements and node.role in CONTROLS):
         return chosen
     strangers = [one for one in (node, target) if one is not None and one.id not in scene.page.elements]
     if not strangers:

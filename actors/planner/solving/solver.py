@@ -16,6 +16,7 @@ from actors.planner.solving.choosing import choose
 from actors.planner.solving.dates import date_in
 from actors.planner.solving.dragging import drag_things
 from actors.planner.solving.filling import field_for, fill
+from actors.planner.solving.gestures import draw, resize
 from actors.planner.solving.instructions import Instruction, read_instruction
 from actors.planner.solving.pointing import pointed
 from actors.planner.solving.pressing import close, press, press_on_item, submit
@@ -59,6 +60,8 @@ _RULES: Final[Mapping[Deed, _Carry]] = MappingProxyType(
         Deed.SORT: sort_by,
         Deed.DRAG: drag_things,
         Deed.BUY: buy,
+        Deed.DRAW: draw,
+        Deed.RESIZE: resize,
         Deed.ADD: add,
     }
 )

@@ -43,7 +43,8 @@ class Deed(StrEnum):
     SOLVE = "solve"
     ON_ITEM = "on_item"
     """A verb that pages have controls for on each of many things: delete, forward, reply, star, edit, …"""
-    HOLD_KEY = "hold_key"
+    DRAW = "draw"
+    RESIZE = "resize"
     CONFIRM = "confirm"
 
 
@@ -95,7 +96,8 @@ _VERBS: Final[Mapping[Deed, str]] = MappingProxyType(
         Deed.FIND: "find|locate|look for|finde|trouve|trouvez|encuentra",
         Deed.ON_ITEM: "delete|remove|trash|forward|reply to|reply|star|archive|edit|like|retweet|share|mute|block"
         "|follow|unfollow|lösche|entferne|beantworte|supprime|supprimez|réponds|elimina|borra|responde|reenvía",
-        Deed.HOLD_KEY: "press the key|hit the key|press key",
+        Deed.DRAW: "draw|zeichne|dessine|dibuja",
+        Deed.RESIZE: "resize|enlarge|shrink",
     }
 )
 

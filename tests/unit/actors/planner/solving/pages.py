@@ -10,7 +10,8 @@ from protocol.acting.tree import PageTree, SemanticNode
 
 def page(*lines: str) -> PageTree:
     """Return a page of one node for each line: `role name | key=value | …`, each below the one before it."""
-    return PageTree(url="https://site.example/", nodes=tuple(_node(place, line) for place, line in enumerate(lines)))
+    nodes = tuple(_node(place, line) for place, line in enumerate(lines))
+    return PageTree(url="https://site.example/", nodes=nodes, elements={node.id: f"e{node.id}" for node in nodes})
 
 
 def _node(place: int, line: str) -> SemanticNode:
