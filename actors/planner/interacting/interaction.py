@@ -55,6 +55,8 @@ class Interaction:
             return wanted_data(wanted) if wanted is not None else await self._answer(turn, state)
         if state is not None and state.status.final:
             raise FaultError(fault(Code.VALIDATION_TASK_OVER, field="taskId"))
+        if state is not None and waits(state) and not turn.speaks and not is_unclear(state):
+            return await self._answer(turn, state)
         if (wanted := await self._wanted(turn)) is not None:
             return wanted_data(wanted)
         state = await self._enter(turn)

@@ -16,6 +16,7 @@ from playwright.async_api import Page, async_playwright
 
 from actors.fetchers.playwright.view.documents import PARTS
 from tests.integration.playwright.markup import page
+from tests.requirements import requirement
 from tests.site import serve_site
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -84,6 +85,7 @@ async def extended(extension: Path, profile: Path) -> AsyncGenerator[Page]:
 @pytest.mark.skipif(
     CHROMIUM is None, reason="the shell of Chromium has no extensions, and a whole one is not installed"
 )
+@requirement("001.6.semantic")
 async def test_an_extension_reads_the_page_by_the_same_files(tmp_path: Path) -> None:
     extension, profile = tmp_path / "extension", tmp_path / "profile"
     extension.mkdir()

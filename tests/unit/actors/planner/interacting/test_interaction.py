@@ -188,10 +188,12 @@ async def test_what_is_unclear_is_asked_of_the_user_whose_words_go_on() -> None:
     async with client() as page:
         twins = tuple(SemanticNode(id=str(one), role="btn", name="Buy", context=f"Loom {one}") for one in (1, 2))
         asked = await page.send("Click Buy", twins)
+        still = await page.send("Click Buy", twins, task_id=asked.task_id)
         answered = await page.send("Loom 2", twins, task_id=asked.task_id)
 
         assert asked.status == "needs_user_input"
         assert asked.user_question
+        assert still == asked
         assert (answered.status, answered.action) == ("executing", "click(2)")
 
 
