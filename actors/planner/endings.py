@@ -23,7 +23,9 @@ SURE: Final = 0.85
 UNSEEN_CONFIDENCE: Final = 0.6
 """How sure it is at most that a task is done of which something left no trace."""
 
-_PRESSES: Final = frozenset({"click", "clickAt", "doubleClick", "rightClick", "press", "hover"})
+_PRESSES: Final = frozenset(
+    {"click", "clickAt", "doubleClick", "rightClick", "press", "hover", "dragFrom", "selectText"}
+)
 
 BLOCKERS: Final[Mapping[BlockerKind, str]] = MappingProxyType(
     {

@@ -46,6 +46,15 @@ class Attempts:
         return tuple(one.action for one in self.taken if not succeeded(one) and not one.thought.startswith(LOOKING))
 
     @cached_property
+    def untraced(self) -> tuple[TakenAction, ...]:
+        """The actions that were performed and left no trace: they may have been the right ones all the same."""
+        return tuple(
+            one
+            for one in self.taken
+            if one.status == "ok" and one.verdict is not None and not (one.verdict.succeeded or one.verdict.changed)
+        )
+
+    @cached_property
     def looked(self) -> tuple[ActionCall, ...]:
         """The actions that only looked for something."""
         return tuple(one.action for one in self.taken if one.thought.startswith(LOOKING))
@@ -66,12 +75,13 @@ class Attempts:
         return any(call.name in names and element in {"", call.element} for call in self.good)
 
     def has_clicked(self, node: SemanticNode) -> bool:
-        """Return whether a node was clicked, by its id or where it stands."""
+        """Return whether a node was clicked, by its id or where it stands, whatever the page showed of it."""
         at = node.centre
+        calls = (*self.good, *(one.action for one in self.untraced))
         return any(
             (call.name == "click" and call.element == node.id)
             or (call.name == "clickAt" and at is not None and call.arguments == {"x": round(at[0]), "y": round(at[1])})
-            for call in self.good
+            for call in calls
         )
 
     def times(self, name: str, element: str = "") -> int:

@@ -13,6 +13,7 @@ from actors.planner.solving.targets import (
     GOOD_ENOUGH,
     KIND_ALONE,
     NEARLY,
+    WORDS_MEANT,
     NodeFit,
     TargetPhrase,
     fit,
@@ -62,7 +63,8 @@ def pick_all(scene: Scene, wanted: Wanted) -> tuple[NodeFit, ...]:
         for node in scene.nodes
         if node.id not in wanted.without and (not wanted.roles or node.role in wanted.roles)
     ]
-    fits = [NodeFit(node=node, score=score) for node in candidates if (score := fit(phrase, node)) >= GOOD_ENOUGH]
+    scored = [NodeFit(node=node, score=fit(phrase, node)) for node in candidates]
+    fits = [one for one in scored if one.score >= (WORDS_MEANT if one.node.role == "text" else GOOD_ENOUGH)]
     if not fits and not phrase.quoted:
         fits = _by_looks_alone(candidates, phrase)
     for narrow in (_by_place, _by_looks, _by_position, _by_size, _by_rank, _by_ordinal):
@@ -87,7 +89,7 @@ def _by_looks_alone(candidates: Sequence[SemanticNode], phrase: TargetPhrase) ->
             node for node in candidates if phrase.shape in {"digit", "number"} and number_in(node.name) is not None
         ]
         of_kind = drawn or numbers or (_sized(candidates) if phrase.size else [])
-    return [NodeFit(node=node, score=KIND_ALONE - 0.1) for node in of_kind]
+    return [NodeFit(node=node, score=KIND_ALONE - 0.03) for node in of_kind]
 
 
 def _sized(candidates: Sequence[SemanticNode]) -> list[SemanticNode]:

@@ -24,6 +24,9 @@ _ACTIONS: Final[Mapping[Deed, str]] = MappingProxyType(
     {Deed.DOUBLE: "doubleClick", Deed.CONTEXT_MENU: "rightClick", Deed.HOVER: "hover", Deed.FOCUS: "focus"}
 )
 _MAX_FAILURES: Final = 3
+_SURE: Final = 0.8
+"""How sure a choice must be for no other to be tried where it left no trace."""
+
 _KEYS: Final[Mapping[str, str]] = MappingProxyType(
     {"enter": "Enter", "return": "Enter", "escape": "Escape", "esc": "Escape", "tab": "Tab", "space": "Space"}
     | {"backspace": "Backspace", "page down": "PageDown", "page up": "PageUp"}
@@ -62,6 +65,8 @@ def press(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solutio
     key = _KEYS.get(re.sub(r"\s+key$", "", phrase.plain.casefold()))
     if key and not any(same_thing(node.name, phrase.plain) for node in scene.controls):
         return press_key(key, f"Press {key}.", 0.9)
+    if attempts.untraced and attempts.untraced[-1].confidence >= _SURE:
+        return Unsolved(why=f"{instruction.words}: it was done, and the page shows nothing of it.")
     if len(attempts.bad) >= _MAX_FAILURES:
         return Unsolved(why=f"{instruction.words}: {_MAX_FAILURES} ways were tried.")
     return reach(instruction, scene, attempts, action=action)

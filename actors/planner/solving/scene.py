@@ -7,11 +7,13 @@ from functools import cached_property
 from typing import Final
 
 from actors.planner.solving.vocabulary import CONTROLS
-from actors.planner.solving.words import bare, folded
+from actors.planner.solving.words import bare, folded, likeness
 from protocol.acting.tree import PageTree, SemanticNode
 
-_OWN_WORDS: Final = 12
-"""A text of at least so many characters that stands in the goal is the goal, shown on the page."""
+_OWN_PART: Final = 0.5
+"""A text that stands in the goal and is so much of it is the goal, shown on the page."""
+
+_OWN_LIKENESS: Final = 0.85
 
 _SAME_LEFT_PX: Final = 12.0
 _FAR: Final = 1e6
@@ -31,14 +33,7 @@ class Scene:
     def nodes(self) -> tuple[SemanticNode, ...]:
         """The nodes without those that only show the goal."""
         goal = folded(self.goal)
-        return tuple(
-            node
-            for node in self.page.nodes
-            if not (
-                node.role == "text"
-                and (goal in folded(node.name) or (len(node.name) >= _OWN_WORDS and bare(node.name) in goal))
-            )
-        )
+        return tuple(node for node in self.page.nodes if not (node.role == "text" and _is_goal(node.name, goal)))
 
     @cached_property
     def order(self) -> dict[str, int]:
@@ -85,6 +80,14 @@ class Scene:
         x, y, width, height = box_of(outer)
         middle = centre_of(inner)
         return outer.id != inner.id and x <= middle[0] <= x + width and y <= middle[1] <= y + height
+
+
+def _is_goal(text: str, goal: str) -> bool:
+    """Return whether a text of the page is the goal itself, all of it or a good part; values in it may be masked."""
+    shown = bare(text)
+    if goal in folded(text) or (shown in goal and len(shown) >= _OWN_PART * len(goal)):
+        return True
+    return len(shown) >= _OWN_PART * len(goal) and likeness(shown, goal) >= _OWN_LIKENESS
 
 
 def _similar_height(one: SemanticNode, other: SemanticNode) -> bool:

@@ -32,6 +32,9 @@ SYNONYM: Final = 0.88
 KIND_ALONE: Final = 0.9
 FUZZY: Final = 0.6
 GOOD_ENOUGH: Final = 0.55
+WORDS_MEANT: Final = 0.6
+"""How well a phrase must fit mere words of a page for them to be what is meant."""
+
 NEARLY: Final = 0.05
 """Two that fit within this are alike."""
 
