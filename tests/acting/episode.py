@@ -8,7 +8,7 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import anyio
 import msgspec
@@ -98,7 +98,7 @@ class Played:
 
     # -- acting --------------------------------------------------------------------------------------------------------
 
-    def do(self, name: str, **arguments: Any) -> Done:
+    def do(self, name: str, /, **arguments: Any) -> Done:
         """Perform an action on the page that was last looked at."""
         call = tool_call_of(ActionCall(name=name, arguments=arguments), self.page)
         tagged = {**call.arguments, "tool": _tags()[call.name]}
@@ -160,12 +160,22 @@ def middle(node: SemanticNode) -> tuple[float, float]:
     return node.centre
 
 
+P = TypeVar("P", bound=Played)
+
+
 @contextmanager
 def played(web: Browsing, episode: Episode) -> Generator[Played]:
     """Begin an episode in a session of its own."""
+    with played_as(Played, web, episode) as game:
+        yield game
+
+
+@contextmanager
+def played_as(kind: type[P], web: Browsing, episode: Episode) -> Generator[P]:
+    """Begin an episode in a session of its own, which is seen and played in a way of its own."""
     driving = Driving(web, f"{SESSION_PREFIX}{secrets.token_urlsafe(16)}")
     driving.do(Navigate(url=episode.url), object)
     try:
-        yield Played(driving, episode, episode.goal())
+        yield kind(driving, episode, episode.goal())
     finally:
         driving.do(CloseSession(), object)

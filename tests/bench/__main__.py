@@ -16,6 +16,7 @@ import anyio
 
 from bus import telemetry
 from tests.bench import (
+    acting,
     browse,
     capture,
     containment,
@@ -58,6 +59,7 @@ BENCHMARKS: Mapping[str, Callable[[], Awaitable[list[Row]]]] = {
     "capture": capture.measure,
     "fairness": fairness.measure,
     "search": search.measure,
+    "acting": acting.measure,
     "tree": tree.measure,
     "steps": steps.measure,
 }

@@ -42,7 +42,8 @@ weft.part((view) => {
     const off = item.off || style?.display === 'none' || view.attribute(node, 'aria-hidden') === 'true' || node.inert === true;
     if (off && !hidden && !view.rescued(node, kind)) return;
     const region = view.regionOf(node) || item.region;
-    const clickable = view.known.clickable.has(node), free = !item.inside || (item.inside.plain && clickable);
+    const clickable = view.known.clickable.has(node), own = clickable || view.attribute(node, 'tabindex') !== null;
+    const free = !item.inside || (item.inside.plain && own);
     const plain = kind === '' && styled && !off && free && !ROOTS.has(tag) && view.isPlain(node, style, item.pointed, clickable) && !isLabel(node, tag);
     let inside = item.inside;
     if (kind || plain) {
@@ -50,7 +51,7 @@ weft.part((view) => {
       const find = { element: node, kind: kind || 'other', region, plain, off, within: 0 };
       if (inside) inside.within += 1;
       if (seen.finds.length < MANY) seen.finds.push(find);
-      if (plain) find.certain = view.attribute(node, 'onclick') !== null || clickable || view.attribute(node, 'tabindex') !== null;
+      if (plain) find.certain = view.attribute(node, 'onclick') !== null || own;
       inside = find;
     }
     if (FRAMES.has(tag)) seen.frames.push({ element: node, kind: 'frame', region, off });
