@@ -87,7 +87,7 @@ _BY_CODE: Final[Mapping[str, FailureKind]] = MappingProxyType(
     {
         "ELEMENT_NOT_FOUND": FailureKind.NOT_FOUND,
         "NOT_FOUND": FailureKind.NOT_FOUND,
-        "STALE_HANDLE": FailureKind.NOT_FOUND,
+        "STALE_HANDLE": FailureKind.NOT_NOW,
         "NOT_INTERACTABLE": FailureKind.IN_THE_WAY,
         "ELEMENT_NOT_INTERACTABLE": FailureKind.IN_THE_WAY,
         "DISABLED": FailureKind.IN_THE_WAY,

@@ -83,7 +83,7 @@ async def test_a_task_over_rest_is_finished_whoever_is_killed(tmp_path: Path) ->
                 state = await act_to_the_end(weft, body)
                 tasks.cancel_scope.cancel()
 
-    assert state["status"] == "completed", state
+    assert state["status"] == "completed", (state.get("question"), state["steps"][-2:])
     assert shop_changes(site.asked) == ONCE
     assert PASSWORD not in str(state)
     assert PASSWORD not in weft.log_text()

@@ -105,7 +105,9 @@ async def test_nothing_is_done_that_only_the_page_asked_for(
             for case in cases if is_full() else cases[:: len(cases) // QUICK]:
                 states += await acted_on(world, model, pages, case)
 
-    ran = [(one.string, one.status) for one in wanted_by_model(states) if one.status not in HELD]
+    ran = [
+        (one.string, one.status, one.error, one.message) for one in wanted_by_model(states) if one.status not in HELD
+    ]
     record_property(COUNTS, f"{len(ran)} of {len(states)} wishes of hostile pages were done")
     assert (ran, evil.received) == ([], [])
     assert model.asked >= len(states)

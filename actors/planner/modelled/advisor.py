@@ -62,12 +62,13 @@ class PageAdvisor:
 
     async def choose(self, state: TaskState, step: PlanStep, page: PageTree) -> Solution:
         """Ask a model for the next action of a step."""
+        ours = state.surface == "act"
         for _ in range(ATTEMPTS):
-            data = await self._ask(ACT, state, acting(state, step, page), action_schema(page))
+            data = await self._ask(ACT, state, acting(state, step, page), action_schema(page, ours=ours))
             if data is None:
                 return Unsolved(why=NO_MODEL)
             try:
-                written, action = read_action(data, page)
+                written, action = read_action(data, page, ours=ours)
             except ValueError:
                 continue
             confidence = min(max(written.confidence, 0.0), MOST_CONFIDENT)

@@ -74,9 +74,9 @@ def plan_schema() -> OutputSchema:
     return OutputSchema(name="page_plan", schema=object_schema(steps=steps, question={"type": "string"}))
 
 
-def action_schema(page: PageTree) -> OutputSchema:
-    """Return the schema of an action on a page."""
-    ids = {"type": "string", "enum": [*_ids(page), NONE]}
+def action_schema(page: PageTree, *, ours: bool) -> OutputSchema:
+    """Return the schema of an action on a page; `ours`: in a browser of ours, which knows what can be acted on."""
+    ids = {"type": "string", "enum": [*_ids(page, ours=ours), NONE]}
     schema = object_schema(
         thought={"type": "string"},
         action={"type": "string", "enum": list(OFFERED)},
@@ -102,7 +102,7 @@ def read_plan(data: Any) -> WrittenPlan:
     return plan
 
 
-def read_action(data: Any, page: PageTree) -> tuple[WrittenAction, ActionCall]:
+def read_action(data: Any, page: PageTree, *, ours: bool) -> tuple[WrittenAction, ActionCall]:
     """Return an action that a model has written, checked by what the page has.
 
     Raises:
@@ -112,15 +112,14 @@ def read_action(data: Any, page: PageTree) -> tuple[WrittenAction, ActionCall]:
     if written.action not in OFFERED:
         msg = "no such action is offered"
         raise ValueError(msg)
-    return written, ActionCall(name=written.action, arguments=_arguments(written, page))
+    return written, ActionCall(name=written.action, arguments=_arguments(written, _ids(page, ours=ours)))
 
 
-def _ids(page: PageTree) -> list[str]:
-    """Return the ids of the nodes that can be acted on: where a browser of ours has the page, those that it knows."""
-    return [one.id for one in page.nodes if one.id in page.elements or not page.elements]
+def _ids(page: PageTree, *, ours: bool) -> list[str]:
+    return [one.id for one in page.nodes if one.id in page.elements or not ours]
 
 
-def _arguments(written: WrittenAction, page: PageTree) -> dict[str, Any]:
+def _arguments(written: WrittenAction, ids: list[str]) -> dict[str, Any]:
     kind = ACTIONS[written.action]
     texts = [name for name, what in kind.parameters if what is Parameter.TEXT]
     arguments = dict[str, Any]()
@@ -129,7 +128,7 @@ def _arguments(written: WrittenAction, page: PageTree) -> dict[str, Any]:
         match what:
             case Parameter.ELEMENT:
                 element = written.to if name == "to" else written.element
-                if element in _ids(page):
+                if element in ids:
                     arguments[name] = element
                 elif needed:
                     msg = f"{name} names no node of the page"

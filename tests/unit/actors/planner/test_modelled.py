@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from actors.planner.modelled.prompts import acting, page_lines, planning
 from actors.planner.modelled.schemas import action_schema, read_action, read_plan
@@ -45,7 +46,7 @@ def written(**more: Any) -> dict[str, Any]:
 )
 def test_an_action_is_read(data: dict[str, Any], action: ActionCall) -> None:
     """With the arguments that it takes."""
-    assert read_action(data, PAGE)[1] == action
+    assert read_action(data, PAGE, ours=False)[1] == action
 
 
 @pytest.mark.parametrize(
@@ -63,7 +64,7 @@ def test_an_action_is_read(data: dict[str, Any], action: ActionCall) -> None:
 def test_what_is_not_there_is_refused(data: Any) -> None:
     """An invented node, a missing argument, an action that is none."""
     with pytest.raises(ValueError, match=r"."):
-        read_action(data, PAGE)
+        read_action(data, PAGE, ours=False)
 
 
 def test_a_plan_has_so_many_steps() -> None:
@@ -76,7 +77,10 @@ def test_a_plan_has_so_many_steps() -> None:
 
 def test_ids_are_an_enum_of_the_tree() -> None:
     """So that a model that holds to the schema can invent none."""
-    assert action_schema(PAGE).schema["properties"]["element"]["enum"] == ["1", "f1_2", ""]
+    known = structs.replace(PAGE, elements={"1": "textbox-1"})
+
+    assert action_schema(PAGE, ours=False).schema["properties"]["element"]["enum"] == ["1", "f1_2", ""]
+    assert action_schema(known, ours=True).schema["properties"]["element"]["enum"] == ["1", ""]
 
 
 def test_of_a_large_page_what_is_wanted_stays() -> None:

@@ -16,9 +16,9 @@ weft.part((view) => {
     return formOf[view.tag(element)]?.(element) ?? null;
   }
 
-  function typeOf(element) {
+  function typeOf(element, kept = view.wasSecret.has(element)) {
     const tag = view.tag(element);
-    if (view.wasSecret.has(element) && tag === 'input') return 'password';
+    if (kept && tag === 'input') return 'password';
     if (tag === 'input' && getComputedStyle(element).webkitTextSecurity !== 'none') return 'password';
     return tag === 'input' || tag === 'button' ? String(element.type) : '';
   }
@@ -129,7 +129,9 @@ weft.part((view) => {
       form_fields: fieldsOf(element), target: targetOf(element), secret: view.wasSecret.has(element) && typeOf(element) !== 'password',
       language: text(element.closest('[lang]')?.getAttribute('lang') ?? '', 20),
     };
-    return { ...facts, near: nearOf(element), digest: sha256(JSON.stringify(facts)) };
+    // A field stays the same one when something secret is put into it.
+    const same = { ...facts, type: typeOf(element, false), secret: false };
+    return { ...facts, near: nearOf(element), digest: sha256(JSON.stringify(same)) };
   }
 
   // -- SHA-256 (FIPS 180-4): the browser's own answers later, and only in secure contexts ------------------------------
