@@ -67,11 +67,16 @@ def step_claim(
         client=client,
         final=final,
         certainty=taken.confidence,
-        typed=tuple(one.action.element for one in state.actions if _types_value(one.action)),
+        typed=filled_nodes(state),
         next_step=steps.get(taken.step + 1, ""),
         caller=state.caller,
         local_only=local_only,
     )
+
+
+def filled_nodes(state: TaskState) -> tuple[str, ...]:
+    """Return the nodes that values of the user were put into."""
+    return tuple(one.action.element for one in state.actions if _types_value(one.action))
 
 
 def performed_evidence(taken: TakenAction) -> ClientEvidence:

@@ -27,7 +27,7 @@ from actors.planner.endings import (
     supports,
 )
 from actors.planner.machine import MoveKind, NextMove, react, steps_left
-from actors.planner.page_evidence import before_state, step_claim
+from actors.planner.page_evidence import before_state, filled_nodes, step_claim
 from actors.planner.recorded import nodes_of
 from actors.planner.replanning import followed_by, new_plan
 from actors.planner.solution import Chosen, Solution, StepOver, Unsolved, UserAsked
@@ -122,7 +122,7 @@ class Round:
             raise FaultError(fault(Code.VALIDATION_TASK_OVER))
         if state.status is ActingStatus.NEEDS_USER_INPUT:
             return RoundOutcome(state=state)
-        page = masked(page, self.values)
+        page = masked(page, self.values, filled_nodes(state))
         outcome = None if state.unjudged is None else await self._judge(state.unjudged, page, client)
         for _ in range(MOST_TURNS):
             if outcome is not None:

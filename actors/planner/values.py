@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -79,12 +79,15 @@ def named_in(action: ActionCall, values: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for text in texts for name in _PLACE.findall(text) if name in values))
 
 
-def masked(page: PageTree, values: Mapping[str, str]) -> PageTree:
-    """Return a page whose fields show `{name}` where they hold a value, so that it is written down nowhere."""
+def masked(page: PageTree, values: Mapping[str, str], typed: Container[str] = ()) -> PageTree:
+    """Return a page whose fields show `{name}` where they hold a secret, or what was put into them from the values.
+
+    `typed` are the nodes that values were put into; what another field holds by chance is no value.
+    """
     names = {value: name for name, value in values.items() if value}
     if not names or not page.nodes:
         return page
-    return structs.replace(page, nodes=tuple(_masked(node, names) for node in page.nodes))
+    return structs.replace(page, nodes=tuple(_masked(node, names, typed) for node in page.nodes))
 
 
 def shown_values(values: Mapping[str, str]) -> Mapping[str, str]:
@@ -124,9 +127,11 @@ def _unsealed(seal: Seal | None, task: str, given: bytes) -> dict[str, str] | No
         return None
 
 
-def _masked(node: SemanticNode, names: Mapping[str, str]) -> SemanticNode:
-    name = names.get(node.value or "")
-    return structs.replace(node, value=f"{{{name}}}") if name else node
+def _masked(node: SemanticNode, names: Mapping[str, str], typed: Container[str]) -> SemanticNode:
+    name = names.get(node.value or "", "")
+    if not name or not (node.id in typed or redact.is_secret(name)):
+        return node
+    return structs.replace(node, value=f"{{{name}}}")
 
 
 def _kept(values: dict[str, str], name: str, secret: str) -> str:

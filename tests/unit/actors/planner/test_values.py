@@ -46,10 +46,16 @@ def test_given_secrets_are_taken_out_wherever_they_stand() -> None:
 def test_values_are_put_in_and_masked_again() -> None:
     """What the page then shows is written down with the name."""
     action = ActionCall(name="setValue", arguments={"element": "3", "value": "{password}"})
-    page = PageTree(url="https://a.example/", nodes=(SemanticNode(id="3", role="inp", name="Password", value="xyz"),))
+    nodes = (
+        SemanticNode(id="3", role="inp", name="Password", value="xyz"),
+        SemanticNode(id="4", role="inp", name="Count", value="2"),
+    )
+    page = PageTree(url="https://a.example/", nodes=nodes)
+    values = {"password": "xyz", "number": "2"}
 
     assert filled(action, {"password": "xyz"}).arguments["value"] == "xyz"
-    assert masked(page, {"password": "xyz"}).nodes[0].value == "{password}"
+    assert [one.value for one in masked(page, values).nodes] == ["{password}", "2"]
+    assert [one.value for one in masked(page, values, ("4",)).nodes] == ["{password}", "{number}"]
 
 
 def test_values_open_for_their_task_alone() -> None:
