@@ -204,3 +204,27 @@ async def test_a_first_round_without_ids_gets_them_once() -> None:
 
         assert (first.task_id, first.session_id) == (again.task_id, again.session_id)
         assert other.task_id != first.task_id
+
+
+async def test_what_is_sent_twice_at_the_same_time_is_done_once() -> None:
+    async with client() as page:
+        answers = list[InteractData]()
+
+        async def send() -> None:
+            for _ in range(10):
+                try:
+                    answers.append(await page.send("Click Sign in", session_id=None))
+                except FaultError as error:
+                    if error.fault.code is not Code.INTERNAL_BUSY:
+                        raise
+                else:
+                    return
+
+        async with anyio.create_task_group() as tasks:
+            for _ in range(4):
+                tasks.start_soon(send)
+
+        first, *others = answers
+        assert others == [first] * 3
+        assert first.session_id
+        assert [one.action for one in await page.messages(first.session_id)] == ["", "click(6)"]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from actors.planner.interacting.negotiation import Negotiation
 from actors.planner.interacting.selectors import selector_of
@@ -190,3 +192,27 @@ def test_more_is_asked_for_only_where_it_helps_and_once(
 
 def test_nothing_is_asked_for_without_a_page() -> None:
     assert Negotiation(query="How much is it?", page=PageTree(url=""), sent=frozenset()).wanted() is None
+
+
+MARKS = (
+    *(
+        "<a href=x>",
+        "<button>",
+        "</button>",
+        "<label for=q>",
+        "<label>",
+        "</label>",
+        "<input id=q value=v>",
+        "<select>",
+    ),
+    *("<option selected>", "<textarea>", "<svg>", "<div onclick=x>", "</div>", "<!--", "&#0;"),
+)
+PIECES = st.sampled_from(MARKS)
+
+
+@given(st.lists(PIECES | st.text(max_size=5), max_size=30))
+def test_whatever_html_a_client_sends_is_read(pieces: list[str]) -> None:
+    skeleton = read_skeleton("".join(pieces))
+    nodes = nodes_of(skeleton)
+
+    assert len(nodes) == len(skeleton.elements) + len(skeleton.words)
