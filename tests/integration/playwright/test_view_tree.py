@@ -5,9 +5,13 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from typing import Any
 
+import msgspec
 import pytest
 
+from actors.fetchers.playwright.tab import Tab
+from actors.fetchers.playwright.view.documents import main_document
 from protocol.acting.tree import PageTree, SemanticNode
 from tests.integration.playwright.markup import page
 from tests.integration.playwright.viewing import Viewing, viewing
@@ -200,3 +204,58 @@ def test_an_id_that_is_a_point_keeps_its_signs(web: Viewing) -> None:
     web.show("<svg width=50 height=50><circle id='(-1,0.5)' onclick=1 cx=20 cy=20 r=5></circle></svg>")
 
     assert [node.name for node in web.tree().nodes] == ["(-1,0.5)"]
+
+
+def test_closed_shadow_roots_are_read_and_what_stands_in_them_is_taken_hold_of(web: Viewing) -> None:
+    web.show(
+        """<div id=a></div><x-shop style="display:block;height:60px"></x-shop><script>
+        a.attachShadow({mode: 'closed'}).innerHTML = '<p>Price: $5</p><button>Buy</button>';
+        document.querySelector('x-shop').attachShadow({mode: 'closed'}).innerHTML = '<button>Pay</button>';</script>"""
+    )
+    tree = web.tree()
+    buy = tree.elements[named(tree, "Buy").id]
+
+    assert [(node.role, node.name) for node in tree.nodes] == [("text", "Price: $5"), ("btn", "Buy"), ("btn", "Pay")]
+    assert not named(tree, "Buy").occluded
+    assert web.at(buy, "e => e.textContent") == "Buy"
+
+
+def test_other_forms_of_the_page_have_the_same_ids(web: Viewing) -> None:
+    web.show(
+        """<h1>Shop</h1><p>Words</p><a href="/cart" class=big data-testid=cart style="color:red">Cart</a>
+        <input name=q placeholder=Find type=search><input type=password aria-label=Key value=hidden>
+        <select aria-label=Size><option>S<option selected>M</select><div style="display:none"><button>Gone</button></div>"""
+    )
+    ids = [node.id for node in web.tree(text=False).nodes]
+    whole = web.do(_called, "v2")
+    skeleton = web.do(_called, "skeleton")["html"].splitlines()
+
+    assert whole == [
+        {"id": ids[0], "role": "link", "name": "Cart", "href": web.site.url("/cart")},
+        {"id": ids[1], "role": "input", "name": "Find", "type": "search", "placeholder": "Find"},
+        {"id": ids[2], "role": "input", "name": "Key", "value": "********", "type": "password"},
+        {"id": ids[3], "role": "select", "name": "Size", "value": "M"},
+    ]
+    assert skeleton == [
+        f'<a id="{ids[0]}" href="/cart" data-testid="cart">Cart</a>',
+        f'<input id="{ids[1]}" name="q" type="search" placeholder="Find">',
+        f'<input id="{ids[2]}" type="password" value="********" aria-label="Key">',
+        f'<select id="{ids[3]}" value="M" aria-label="Size"><option>S</option><option>M</option></select>',
+    ]
+
+
+def test_a_tree_that_is_too_large_to_be_sent_is_filtered_by_its_query(web: Viewing) -> None:
+    web.show("".join(f"<button>Thing {number}</button> " for number in range(150)))
+    nodes = msgspec.json.decode(msgspec.json.encode(web.tree(max_tokens=None).nodes))
+    few = web.do(_called, "rag", nodes=nodes[:20], query="thing")
+    many = web.do(_called, "rag", nodes=nodes, query="thing 120")
+
+    assert (few["dom_filtered"], few["original_node_count"], few["nodes"]) == (False, 20, nodes[:20])
+    assert (many["dom_filtered"], many["filter_reason"], many["original_node_count"]) == (True, "150 nodes", 150)
+    assert 10 <= len(many["nodes"]) <= 50
+    assert nodes[120] in many["nodes"]
+    assert 0 < many["token_reduction"] < 100
+
+
+async def _called(tab: Tab, /, function: str, **arguments: Any) -> Any:
+    return await main_document(tab).call(function, object, **arguments)

@@ -4,7 +4,7 @@
   const children = (node) => getters.find(([type]) => node instanceof type)[1].call(node);
   const query = (root, way) => {
     let node = root;
-    for (const step of JSON.parse(way)) node = node && (step === 's' ? node.shadowRoot : children(node)[step]);
+    for (const step of JSON.parse(way)) node = node && (step === 's' ? node.shadowRoot ?? globalThis.__weftClosed?.get(node) : children(node)[step]);
     return node ?? null;
   };
   return { query, queryAll: (root, way) => [query(root, way)].filter(Boolean) };

@@ -14,10 +14,14 @@
     return `${plain(node.localName)}${id && `#${id}`}${role && `[role=${role}]`}`;
   }
 
+  // The shadow trees around the element, also those that are closed to everybody else.
+  const around = new Map();
+  for (let root = element.getRootNode(); root instanceof ShadowRoot; root = root.host.getRootNode()) around.set(root.host, root);
+
   function deepest(x, y) {
     let hit = document.elementFromPoint(x, y);
-    while (hit?.shadowRoot) {
-      const inner = hit.shadowRoot.elementFromPoint(x, y);
+    for (let root; (root = hit && (hit.shadowRoot ?? around.get(hit))); ) {
+      const inner = root.elementFromPoint(x, y);
       if (!inner || inner === hit) break;
       hit = inner;
     }

@@ -34,7 +34,20 @@ ID_SEPARATOR = "."
 
 PARTS = (
     "begin",
-    *("words", "tree", "kinds", "values", "places", "names", "ids", "numbers", "messages", "watching", "heal"),
+    *(
+        "words",
+        "tree",
+        "kinds",
+        "values",
+        "places",
+        "names",
+        "ids",
+        "closed",
+        "numbers",
+        "messages",
+        "watching",
+        "heal",
+    ),
     *("markers", "shown", "snapshot", "content", "facts", "observe"),
     *("rows", "texts", "shapes", "context", "ranking", "semantic", "projections", "answer"),
 )

@@ -14,6 +14,7 @@ from playwright.async_api import Error
 
 from actors.fetchers.playwright.devtools import Way
 from actors.fetchers.playwright.tab import Tab
+from actors.fetchers.playwright.view.closed_roots import open_closed_roots
 from actors.fetchers.playwright.view.documents import TabDocument, main_document
 from actors.fetchers.playwright.view.elements import ElementLocation, EmbeddedFrame, PageElement, PageSnapshot
 from protocol.browsers.pageinfo import Box
@@ -153,10 +154,11 @@ _MARK = "function (...elements) { for (const element of elements) globalThis.__w
 
 
 class _Size(Struct, frozen=True):
-    """How many elements a document has, and its identity."""
+    """How many elements a document has, its identity, and how many may have a shadow tree that is closed."""
 
     nodes: int
     page: str
+    hosts: int = 0
 
 
 async def mark_click_listeners(document: TabDocument) -> None:
@@ -165,6 +167,8 @@ async def mark_click_listeners(document: TabDocument) -> None:
     The listeners of the page's scripts cannot be seen from our world: the browser lists them.
     """
     size = await document.call("size", _Size)
+    if size.hosts:
+        await open_closed_roots(document)
     if size.nodes > _MAX_NODES:
         return
     with anyio.move_on_after(_LISTENERS_S), suppress(Error):

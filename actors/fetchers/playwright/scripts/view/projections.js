@@ -2,6 +2,7 @@
 weft.part((view) => {
   const KEPT = ['name', 'type', 'href', 'value', 'placeholder', 'role', 'aria-label', 'data-testid'];
   const VOID = new Set(['input', 'img', 'area']);
+  const WORDLESS = new Set([...VOID, 'select', 'textarea']);
   const MANY_CHARS = 100_000, HREF = 300, DEEP = 8;
   const quoted = (value) => value.replace(/&/g, '&amp;').replace(/"/g, '&quot;').replace(/</g, '&lt;');
   const escaped = (value) => value.replace(/\\/g, '\\\\').replace(/"/g, '\\"');
@@ -43,15 +44,17 @@ weft.part((view) => {
   }
 
   function tagOf(node, { element, label }) {
-    const tag = view.tag(element);
+    const tag = view.tag(element), worded = !WORDLESS.has(tag);
     let open = `<${tag} id="${quoted(node.i)}"`;
     for (const name of KEPT) {
-      const value = name === 'value' ? node.v : name === 'href' ? view.attribute(element, 'href')?.slice(0, HREF) : view.attribute(element, name);
-      if (value && !(name === 'aria-label' && value === label && !VOID.has(tag))) open += ` ${name}="${quoted(value)}"`;
+      const value = name === 'value' ? node.v : name === 'href' ? view.attribute(element, 'href')?.slice(0, HREF) : name === 'aria-label' ? '' : view.attribute(element, name);
+      if (value) open += ` ${name}="${quoted(value)}"`;
     }
+    const said = worded ? view.attribute(element, 'aria-label') : label;
+    if (said && said !== (worded ? label : view.attribute(element, 'placeholder'))) open += ` aria-label="${quoted(said)}"`;
     for (const state of ['disabled', 'checked', 'selected']) if (node.s?.split(',').includes(state)) open += ` ${state}`;
-    if (VOID.has(tag)) return view.attribute(element, 'aria-label') || !label ? `${open}>` : `${open} aria-label="${quoted(node.n)}">`;
-    const words = tag === 'select' ? view.optionsOf(element).map((one) => `<option>${quoted(one)}</option>`).join('') : quoted(node.n);
+    if (VOID.has(tag)) return `${open}>`;
+    const words = tag === 'select' ? view.optionsOf(element).map((one) => `<option>${quoted(one)}</option>`).join('') : worded ? quoted(node.n) : '';
     return `${open}>${words}</${tag}>`;
   }
 

@@ -250,7 +250,7 @@ weft.part((view) => {
 
   function active() {
     let element = document.activeElement;
-    for (let deep = 0; element?.shadowRoot?.activeElement && deep < 20; deep++) element = element.shadowRoot.activeElement;
+    for (let deep = 0; element && view.rootIn(element)?.activeElement && deep < 20; deep++) element = view.rootIn(element).activeElement;
     return element;
   }
 

@@ -47,7 +47,7 @@ weft.part((view) => {
   function hit(x, y) {
     let found = Document.prototype.elementFromPoint.call(document, x, y);
     for (let deep = 0; found && deep < 50; deep++) {
-      const inner = found.shadowRoot?.elementFromPoint(x, y);
+      const inner = view.rootIn(found)?.elementFromPoint(x, y);
       if (!inner || inner === found) break;
       found = inner;
     }

@@ -191,7 +191,7 @@ weft.part((view) => {
 
   function at(way) {
     let node = document;
-    for (const step of way) node = step === 's' ? node?.shadowRoot : node && view.children(node)[step];
+    for (const step of way) node = step === 's' ? node && view.rootIn(node) : node && view.children(node)[step];
     return node ?? null;
   }
 
@@ -221,7 +221,7 @@ weft.part((view) => {
   }
 
   function size() {
-    return { nodes: document.getElementsByTagName('*').length, page: view.known.page };
+    return { nodes: document.getElementsByTagName('*').length, page: view.known.page, hosts: view.hosts() };
   }
 
   // The way to an element by its id, as it is now, or to what has taken its place beyond doubt; nothing where it is gone.

@@ -84,7 +84,7 @@ weft.part((view) => {
   }
 
   Object.assign(view, {
-    UNREAD, INLINE, above, below, isWithin, way, nodes, tag, parent, children, isElement,
+    UNREAD, INLINE, above, below, rootIn, isWithin, way, nodes, tag, parent, children, isElement,
     attribute: method(Element, 'getAttribute'),
     setAttribute: method(Element, 'setAttribute'),
     removeAttribute: method(Element, 'removeAttribute'),
