@@ -22,6 +22,7 @@ from protocol.acting.tree import SemanticNode
 
 _FLAGS: Final = re.IGNORECASE
 _ONE_OF_EACH: Final = re.compile(r"^(?:one|1)\s+of\s+each(?:\s+item)?\s*:?\s*", _FLAGS)
+_OF_KIND: Final = re.compile(r"^(\d+)\s+\w+\s+that\s+(?:are|is|have|has)\s+(.+)$", _FLAGS)
 _CONFIDENCE: Final = 0.8
 _MINUTES: Final = {"d": 1440.0, "h": 60.0, "m": 1.0}
 _DURATION: Final = re.compile(r"(\d+)\s*([dhm])(?:ays?|ours?|rs?|in(?:ute)?s?)?\b", _FLAGS)
@@ -40,6 +41,8 @@ def buy(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solution:
         return _best_offer(instruction, offers, scene, attempts)
     if _ONE_OF_EACH.match(instruction.target):
         return _one_of_each(instruction, scene, attempts)
+    if (kind := _OF_KIND.match(instruction.target)) is not None:
+        return _some_of_kind(int(kind[1]), kind[2], instruction, scene, attempts)
     if attempts.has_done("click"):
         return StepOver(why=f"{instruction.words}: done.")
     return _offer_of(instruction.target, offers, instruction, scene, attempts)
@@ -109,6 +112,30 @@ def _one_of_each(instruction: Instruction, scene: Scene, attempts: Attempts) -> 
     return _with_plus([(name, 1) for name in names], instruction, scene, attempts)
 
 
+def _some_of_kind(count: int, kind: str, instruction: Instruction, scene: Scene, attempts: Attempts) -> Solution:
+    """Return the next click on the plus of a thing that is marked as of a kind, then that which orders."""
+    marks = [node for node in scene.nodes if node.role in {"img", "text"} and same_thing(node.name, kind)]
+    pluses = [plus for mark in marks if (plus := _plus_behind(mark, scene)) is not None]
+    added = sum(one.thought.startswith("Add one that is ") for one in attempts.taken if one.status != "error")
+    if not pluses:
+        return explore(instruction, scene, attempts)
+    if added < count:
+        return on(pluses[added % len(pluses)], _CONFIDENCE, thought=f"Add one that is {kind} ({added + 1}).")
+    return _ordered(instruction, scene, attempts)
+
+
+def _plus_behind(mark: SemanticNode, scene: Scene) -> SemanticNode | None:
+    after = scene.nodes[scene.order[mark.id] + 1 :]
+    return next((node for node in after if same_thing(node.name, "plus")), None)
+
+
+def _ordered(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solution:
+    order = next((node for node in scene.of_roles("btn") if same_thing(node.name, instruction.verb)), None)
+    if order is None or attempts.has_clicked(order):
+        return StepOver(why=f"{instruction.words}: done.")
+    return on(order, _CONFIDENCE)
+
+
 def _with_plus(wanted: list[tuple[str, int]], instruction: Instruction, scene: Scene, attempts: Attempts) -> Solution:
     done = {one.thought for one in attempts.taken}
     for name, count in wanted:
@@ -120,10 +147,7 @@ def _with_plus(wanted: list[tuple[str, int]], instruction: Instruction, scene: S
             thought = f"Add “{name}” ({number + 1})."
             if thought not in done:
                 return on(plus, _CONFIDENCE, thought=thought) if plus else Unsolved(why=f"Nothing adds “{name}”.")
-    order = next((node for node in scene.of_roles("btn") if same_thing(node.name, instruction.verb)), None)
-    if order is None or attempts.has_clicked(order):
-        return StepOver(why=f"{instruction.words}: done.")
-    return on(order, _CONFIDENCE)
+    return _ordered(instruction, scene, attempts)
 
 
 def _plus_of(anchor: SemanticNode, scene: Scene) -> SemanticNode | None:

@@ -45,6 +45,8 @@ def correspondence_steps(goal: str) -> tuple[str, ...]:
         return ()
     recipient_span = _first(_RECIPIENTS, text)
     sender = _first(_SENDERS, text, without=recipient_span[0] if recipient_span else "")
+    if sender is None and _REPLIES.search(text):
+        sender = _first(_SENDERS, text) or recipient_span
     if sender is None:
         return ()
     thread = masked.whole(sender[0])

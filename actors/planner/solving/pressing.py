@@ -18,6 +18,7 @@ from actors.planner.solving.scene import Scene, box_of
 from actors.planner.solving.special import press_specially
 from actors.planner.solving.targets import SYNONYM, NodeFit, TargetPhrase, phrase_of, same_thing
 from actors.planner.solving.vocabulary import CONTROLS, Deed
+from actors.planner.solving.words import bare
 from protocol.acting.tree import SemanticNode
 
 _ACTIONS: Final[Mapping[Deed, str]] = MappingProxyType(
@@ -58,7 +59,8 @@ def press(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solutio
     if special is not None:
         return special
     phrase = phrase_of(instruction.target)
-    if phrase.every or (phrase.count or 0) > 1:
+    exactly = any(bare(node.name) == bare(phrase.plain) for node in scene.controls)
+    if (phrase.every or phrase.count) and not exactly:
         return press_each(instruction, scene, attempts)
     if attempts.has_done(action) or attempts.has_done("press"):
         return StepOver(why=f"{instruction.words}: done.")
@@ -192,16 +194,11 @@ def press_each(instruction: Instruction, scene: Scene, attempts: Attempts) -> So
     phrase = phrase_of(instruction.target)
     targets = each_of(phrase, instruction, scene)
     clicked = {one.node.id for one in targets if attempts.has_clicked(one.node)} | attempts.failed
-    wanted = _how_many(instruction) or len(targets)
+    wanted = phrase.count or len(targets)
     left = [one for one in targets if one.node.id not in clicked]
     if left and len(clicked) < wanted:
         return on(left[0].node, left[0].score)
     return StepOver(why=f"{instruction.words}: each was done.") if clicked else explore(instruction, scene, attempts)
-
-
-def _how_many(instruction: Instruction) -> int | None:
-    match = re.search(r"\b(\d+)\s+(?!(?:st|nd|rd|th)\b)\w+", re.sub(r"[\"“].*?[\"”]", "", instruction.target))
-    return int(match[1]) if match else None
 
 
 def each_of(phrase: TargetPhrase, instruction: Instruction, scene: Scene) -> tuple[NodeFit, ...]:

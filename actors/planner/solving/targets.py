@@ -49,6 +49,7 @@ _WITHIN: Final = re.compile(
     r"|dans|pour|de|en|para)\s+(?P<within>(?:(?:the|this|that|all|der|dem|la|le|el)\s+)?.+)$",
     re.IGNORECASE,
 )
+_EACH: Final = re.compile(r"(?:all|each|every|both)\b", re.IGNORECASE)
 _CALLED: Final = re.compile(
     r"\s*\b(?:labell?ed|named|called|titled|saying|reading|that says|with the (?:text|label|name))\s+(?=[\"“'„«])",
     re.IGNORECASE,
@@ -107,8 +108,19 @@ def phrase_of(text: str) -> TargetPhrase:
     if within and not (parsed.most or parsed.least) and frozenset(tokens(within)) & (MOST | LEAST):
         ranked = frozenset(tokens(within))
         parsed = replace(parsed, within="", most=bool(ranked & MOST), least=bool(ranked & LEAST))
-    whole = bool(re.match(r"(?:all|every|each|both)\b", text.strip(), re.IGNORECASE))
-    return replace(parsed, any=indefinite, every=parsed.every or whole)
+    whole = bool(_EACH.match(text.strip()))
+    return replace(
+        parsed,
+        any=indefinite,
+        every=parsed.every or whole or bool(_EACH.match(within)),
+        count=parsed.count or _count_of(within),
+    )
+
+
+def _count_of(within: str) -> int | None:
+    """Return how many of the things around it a phrase is about: `on 3 posts by Ada`."""
+    match = re.match(r"(\d+)\s+[a-z]", within, re.IGNORECASE)
+    return int(match[1]) if match else None
 
 
 def _parsed(plain: str, head: str, within: str) -> TargetPhrase:
@@ -137,7 +149,7 @@ def _parsed(plain: str, head: str, within: str) -> TargetPhrase:
         least=any(word in LEAST for word in found_words),
         within=within,
         every=any(word in {"all", "every", "each", "both", "alle", "tous", "todos"} for word in found_words),
-        count=next((count_of(word) for word in found_words[:1] if word.isdigit()), None),
+        count=next((count_of(word) for word in found_words[:1] if word.isdigit() and found_words[1:]), None),
     )
 
 
