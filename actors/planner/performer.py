@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, cast
@@ -12,6 +11,7 @@ from msgspec import UNSET
 
 from actors import redact
 from actors.planner.tool_calls import SURFACE, tool_call_of
+from actors.planner.values import put_in
 from bus import Requester
 from bus.seal import Seal
 from protocol.acting.actions import ActionCall
@@ -27,7 +27,6 @@ from protocol.subjects import BROWSER_TREE, POLICY_CALL
 MAX_TEXT_CHARS: Final = 4_000
 BEGUN_BEFORE: Final = "It was begun before; the page shows what came of it."
 
-_PLACE: Final = re.compile(r"\{([A-Za-z_][\w.-]{0,63})\}")
 _TYPING: Final = frozenset({"type_text", "type"})
 """What an interact surface calls the tools that type."""
 
@@ -147,13 +146,13 @@ class Performer:
         """
         filled, sealed = dict(call.arguments), False
         for name, value in call.arguments.items():
-            named = self._named(value)
-            if not named:
+            filled[name] = put_in(value, self.values)
+            if filled[name] == value:
                 continue
-            filled[name] = _PLACE.sub(lambda match: self.values.get(match[1], match[0]), value)
             sealed = sealed or call.name in _TYPING
-            if call.name not in _TYPING and any(redact.is_secret(one) for one in named):
-                msg = f"{named[0]} is a secret, which is typed into a field and goes nowhere else"
+            secret = next((one for one in self.values if redact.is_secret(one) and f"{{{one}}}" in value), "")
+            if secret and call.name not in _TYPING:
+                msg = f"{secret} is a secret, which is typed into a field and goes nowhere else"
                 raise ValueError(msg)
         if not sealed:
             return ToolCall(name=call.name, arguments=filled)
@@ -169,9 +168,6 @@ class Performer:
             raise FaultError(fault(Code.CONFIG_INVALID, "There is no key to seal what is typed with."))
         sealed = self.seal.seal(words.encode(), typed_in(self.session))
         return cast("str", msgspec.to_builtins(sealed))
-
-    def _named(self, value: object) -> tuple[str, ...]:
-        return tuple(one for one in _PLACE.findall(value) if one in self.values) if isinstance(value, str) else ()
 
     def _performed(self, action: ActionCall, outcome: ToolOutcome) -> Performed:
         """Return what came of a call, in no word that a user has given in confidence."""
