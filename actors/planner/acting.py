@@ -66,8 +66,9 @@ class ActingRun:
         """
         request = self.request
         self.log = await TaskLog.opened(self.bus, request.task, request.caller)
-        if request.again is not None:
-            self.past = (await TaskLog.opened(self.bus, request.again, request.caller)).state
+        again = self.log.known.again if self.log.known is not None else request.again
+        if again:
+            self.past = (await TaskLog.opened(self.bus, again, request.caller)).state
         state = await self._begin()
         if state.status is ActingStatus.NEEDS_USER_INPUT and self._is_answered(state):
             state = await resume_task(self.log, self.bus.seal, request.words)
@@ -108,6 +109,7 @@ class ActingRun:
             session=request.session,
             url=request.url or "",
             max_steps=request.max_steps,
+            again=request.again or "",
             given=sealed_values(self.bus.seal, request.task, self.values),
         )
         return await self.log.begin(line)

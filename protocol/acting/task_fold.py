@@ -63,6 +63,7 @@ def _begun(line: TaskBegun) -> TaskState:
         created_at=line.at,
         updated_at=line.at,
         given=line.given,
+        again=line.again,
     )
 
 

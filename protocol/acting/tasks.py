@@ -276,6 +276,8 @@ class TaskBegun(_TaskLine, frozen=True, kw_only=True, omit_defaults=True, tag="b
     max_steps: int = MAX_STEPS
     given: bytes = b""
     """The values that the caller has given for it, sealed for the planner."""
+    again: str = ""
+    """The task whose actions it performs anew."""
 
 
 class TaskPlanned(_TaskLine, frozen=True, kw_only=True, omit_defaults=True, tag="planned"):
@@ -422,6 +424,7 @@ class TaskState(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="c
     screenshot: Captured | None = None
     created_at: int = 0
     updated_at: int = 0
+    again: str = ""
     given: bytes = b""
 
     @property
