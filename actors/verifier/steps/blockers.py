@@ -5,12 +5,13 @@ A page that talks about captchas or passwords is no blocker: the words must stan
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from actors.verifier.steps.attribution import StepEvidence
+from actors.verifier.steps.attribution import StepEvidence, box_of, gap
 from actors.verifier.steps.comparison import is_control
 from actors.verifier.steps.phrases import says
 from protocol.acting.tasks import Blocker, BlockerKind
@@ -24,6 +25,15 @@ _FEW_CONTROLS = 8
 
 _COVERED = 0.4
 _SHORT_WORDS = 14
+_STATUS = re.compile(
+    r"^\W*(?:(?:http|error|fehler|erreur|errore|erro|fout)\W+)?(?:404|410|50[0-4])\s*"
+    r"(?:$|[^\w\s.,%$€]|(?:page|not|gone|server|internal|bad|service|gateway|error|fehler|erreur|errore|erro|fout)\b)",
+    re.IGNORECASE,
+)
+_BESIDE_PX = 300.0
+_MANY_NODES = 100
+"""On another page of more nodes than these a sentence among them is no answer to a login."""
+
 _MESSAGES = frozenset({"aler", "stat"})
 _PROMINENT = frozenset({"h", "aler", "dial"})
 
@@ -64,8 +74,12 @@ class BlockerView:
     def messages(self) -> tuple[str, ...]:
         """What was not there before, and what is marked as a message."""
         fresh = (one.name for one in self.evidence.new_texts())
-        marked = (one.name for one in self.nodes if one.role in _MESSAGES)
-        return (*self.evidence.page.events, *fresh, *marked)
+        return (*self.evidence.page.events, *fresh, *self.marked)
+
+    @cached_property
+    def marked(self) -> tuple[str, ...]:
+        """What is marked as a message."""
+        return tuple(one.name for one in self.nodes if one.role in _MESSAGES)
 
     def texts(self) -> Iterator[str]:
         """Yield each short text of the page."""
@@ -80,7 +94,8 @@ def blocker_of(evidence: StepEvidence) -> Blocker | None:
 
 
 def _login_failed(view: BlockerView) -> Blocker | None:
-    words = _first(view.messages, "login_failure")
+    hidden_among = view.evidence.page.significant and len(view.nodes) > _MANY_NODES
+    words = _first((*view.loud, *view.marked) if hidden_among else view.messages, "login_failure")
     if not words:
         return None
     return Blocker(kind=BlockerKind.LOGIN_FAILED, confidence=0.95 if view.has_password else 0.8, words=words)
@@ -114,14 +129,22 @@ def _captcha(view: BlockerView) -> Blocker | None:
 
 def _consent(view: BlockerView) -> Blocker | None:
     buttons = [one for one in view.nodes if one.role in {"btn", "link"} and says(one.name, "cookie_consent", "buttons")]
-    words = _first(view.texts(), "cookie_consent")
-    if not buttons or not words or all(one.occluded for one in buttons):
+    words = next((one.name for one in view.nodes if _asks_consent(one, buttons)), "")
+    if not words or all(one.occluded for one in buttons):
         return None
     target, own = view.evidence.target_after, {one.id for one in buttons}
     others = [one for one in view.controls if one.id not in own]
     covered = bool(others) and sum(one.occluded for one in others) >= _COVERED * len(others)
     wanted = target is not None and target.occluded and target.id not in own
     return Blocker(kind=BlockerKind.COOKIE_CONSENT, confidence=0.9, words=words) if covered or wanted else None
+
+
+def _asks_consent(node: SemanticNode, buttons: Sequence[SemanticNode]) -> bool:
+    """Return whether a text beside buttons of consent is about cookies or privacy."""
+    if node.role == "link" or not says(node.name, "cookie_consent"):
+        return False
+    own, places = box_of(node), [box_of(one) for one in buttons]
+    return own is None or any(box is None or gap(own, box) <= _BESIDE_PX for box in places)
 
 
 def _loud_kind(kind: BlockerKind, name: str) -> Callable[[BlockerView], Blocker | None]:
@@ -144,6 +167,18 @@ def _browser_error(view: BlockerView) -> Blocker | None:
     return Blocker(kind=BlockerKind.PAGE_ERROR, confidence=0.99, words=view.evidence.claim.after.title)
 
 
+def _status_told(view: BlockerView) -> Blocker | None:
+    """Return the status of an error that a page begins with: its title, or a heading where there is little else."""
+    title = view.evidence.claim.after.title
+    heads = [one.name for one in view.nodes if one.role == "h"]
+    stated = [one for one in heads if _STATUS.match(one)]
+    if _STATUS.match(title) and (view.bare or stated):
+        return Blocker(kind=BlockerKind.PAGE_ERROR, confidence=0.95, words=title)
+    if stated and view.bare:
+        return Blocker(kind=BlockerKind.PAGE_ERROR, confidence=0.85, words=stated[0])
+    return None
+
+
 def _is_password(node: SemanticNode) -> bool:
     words = f"{node.name} {node.context}".casefold()
     named = ("password", "passwort", "mot de passe", "contraseña", "senha", "wachtwoord", "kennwort")
@@ -164,4 +199,5 @@ _RULES: Final[tuple[Callable[[BlockerView], Blocker | None], ...]] = (
     _consent,
     _loud_kind(BlockerKind.ACCESS_DENIED, "access_denied"),
     _loud_kind(BlockerKind.PAGE_ERROR, "page_error"),
+    _status_told,
 )

@@ -317,6 +317,8 @@ def test_what_stands_in_the_way_is_told(kind: BlockerKind, nodes: tuple[Semantic
         (*PROSE, node(61, "inp", "Promotion code"), node(62, "h", "Checkout")),
         (*PROSE, node(61, "text", "We use cookies"), node(62, "btn", "Accept all")),
         (*PROSE, PASSWORD, node(61, "btn", "Sign in")),
+        (node(61, "h", "500 ways to bake bread"), *PROSE),
+        (node(61, "h", "404 items"),),
     ],
 )
 def test_a_page_that_only_talks_of_it_is_no_blocker(nodes: tuple[SemanticNode, ...]) -> None:
