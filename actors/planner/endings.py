@@ -61,7 +61,7 @@ def is_without_trace(state: TaskState) -> bool:
         return False
     done = taken.status == "ok" and not taken.error and taken.action.name in _PRESSES
     alone = taken.by == "rule" and taken.confidence >= SURE and taken.step == state.plan.current
-    return done and alone and not taken.verdict.succeeded and not taken.verdict.changed
+    return done and alone and taken.verdict.without_trace
 
 
 def supports(state: TaskState, page: PageTree, text: str) -> bool:
@@ -87,7 +87,7 @@ def confidence_of(state: TaskState) -> float:
     taken = [one for one in state.actions if not one.remedy and one.verdict is not None and one.verdict.succeeded]
     if not taken:
         return READ_CONFIDENCE
-    shown = all(one.verdict is None or one.verdict.changed or one.verdict.succeeded for one in state.actions)
+    shown = all(one.verdict is None or not one.verdict.without_trace for one in state.actions)
     return round(min(_sure(taken[-1]), *(one.confidence for one in taken), 1.0 if shown else UNSEEN_CONFIDENCE), 3)
 
 

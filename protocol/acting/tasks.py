@@ -215,6 +215,11 @@ class StepVerdict(Struct, frozen=True, kw_only=True, omit_defaults=True, rename=
     replan: bool = False
     similarity: float = 1.0
 
+    @property
+    def without_trace(self) -> bool:
+        """Whether nothing came of the action; that a control has the focus now says only that it was clicked."""
+        return not self.succeeded and (not self.changed or self.tier is VerificationTier.GATE)
+
 
 class Correction(StrEnum):
     """What is tried after a step that failed."""

@@ -49,9 +49,7 @@ class Attempts:
     def untraced(self) -> tuple[TakenAction, ...]:
         """The actions that were performed and left no trace: they may have been the right ones all the same."""
         return tuple(
-            one
-            for one in self.taken
-            if one.status == "ok" and one.verdict is not None and not (one.verdict.succeeded or one.verdict.changed)
+            one for one in self.taken if one.status == "ok" and one.verdict is not None and one.verdict.without_trace
         )
 
     @cached_property
