@@ -1,7 +1,9 @@
 """What can be found of a step, and how probable each finding makes it that the step did what was wanted.
 
-Each is the share of steps with that finding that did, of the generated ones (`python -m tests.bench.steps 0 160`), one
-success and one failure added; `./scripts/bench steps` measures them on other seeds. NOTHING is the figure of 001.
+The figures lie near the share of generated steps with that finding that did (`python -m tests.bench.steps 0 160` prints
+them), kept off 0 and 1 as such pages are no sample of the web. Findings that those pages have none of are estimates:
+MASKED, SEEN_BY_CLIENT, FOCUSED, SCROLLED, READ, SERVED, CHANGED_ELSEWHERE, FAILED. NOTHING is the figure of 001.
+`./scripts/bench steps` holds all of them to other seeds.
 """
 
 from __future__ import annotations
