@@ -13,21 +13,25 @@ import pytest
 from protocol.acting.tasks import ActingStatus, ActionChosen, ActionJudged, ActionPerformed, TaskState, task_topic
 from protocol.subjects import TASKS
 from tests.site.server import serve_site
-from tests.site.shop import ORDERED, PASSWORD, shop_changes
+from tests.site.shop import PASSWORD, shop_changes
 from tests.support.acting import ActingWorld, acting_world
+from tests.support.scale import is_full
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 TEST_S = 120.0
 LOGIN: Final = 'Enter "ann" into "User name", enter "{}" as password, click "Log in"'
-SHOPPING: Final = (
-    'search for "lamp", click "Add to cart" for the Blue lamp, click "Cart", set "Quantity" to "2", click "Update", '
+BASKET: Final = 'search for "lamp", click "Add to cart" for the Blue lamp'
+ORDER: Final = (
+    'click "Cart", set "Quantity" to "2", click "Update", '
     'click "Check out", enter "Ann Bell" into "Full name", select "Express" as Delivery, check "I accept the terms", '
     'click "Place order"'
 )
 ONCE: Final = {
     f"/shop/login user=ann&password={PASSWORD}": 1,
     "/shop/add item=blue": 1,
+}
+ORDERED_ONCE: Final = {
     "/shop/quantity count=2": 1,
     "/shop/order name=Ann+Bell&delivery=Express&terms=on": 1,
 }
@@ -38,7 +42,7 @@ DEATHS: Final = ((ActionChosen, 1), (ActionPerformed, 4), (ActionJudged, 8), (Ac
 async def reached_in_spite_of_deaths(world: ActingWorld, goal: str, session: str, url: str) -> TaskState:
     """Have a goal reached by one planner after the other, each of which is killed behind a certain line."""
     task = str(uuid.uuid4())
-    for kind, number in DEATHS:
+    for kind, number in DEATHS if is_full() else DEATHS[:2]:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(partial(world.act, goal, session, task, url=url))
             await _line_of(world, task, kind, number)
@@ -58,18 +62,17 @@ async def _line_of(world: ActingWorld, task: str, kind: type, number: int) -> No
                 return
 
 
-async def test_a_shop_task_of_many_steps_is_finished_whoever_dies(tmp_path: Path) -> None:
-    """Log in, search, fill the basket, order: nothing is done twice, and the password stands in no line."""
+async def test_a_shop_task_is_finished_whoever_dies(tmp_path: Path) -> None:
+    """Log in, search, fill the basket (and order): nothing is done twice, and the password stands in no line."""
+    goal = ", ".join((LOGIN.format(PASSWORD), BASKET, *((ORDER,) if is_full() else ())))
     with anyio.fail_after(TEST_S):
         async with serve_site() as site, acting_world(tmp_path) as world:
             session = await world.session()
-            goal = f"{LOGIN.format(PASSWORD)}, {SHOPPING}"
             state = await reached_in_spite_of_deaths(world, goal, session, site.url("/shop"))
 
-            assert state.status is ActingStatus.COMPLETED
-            assert shop_changes(site.asked) == ONCE
-            assert [one.verdict is not None and one.verdict.succeeded for one in state.actions] == [True] * 14
-            assert ORDERED in " ".join(state.actions[-1].verdict.evidence if state.actions[-1].verdict else ())
-            assert state.confidence >= 0.7
-            assert state.screenshot is not None
-            assert PASSWORD not in str(state)
+    assert state.status is ActingStatus.COMPLETED, (state.question, state.text)
+    assert shop_changes(site.asked) == (ONCE | ORDERED_ONCE if is_full() else ONCE)
+    assert all(one.verdict is not None and one.verdict.succeeded for one in state.actions)
+    assert state.confidence >= 0.7
+    assert state.screenshot is not None
+    assert PASSWORD not in str(state)

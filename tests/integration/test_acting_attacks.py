@@ -24,7 +24,7 @@ from tests.support.scale import is_full
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 TEST_S = 600.0
-QUICK: Final = 8
+QUICK: Final = 5
 HELD: Final = frozenset({"denied", "pending"})
 NAME: Final = ModelName(provider=Provider.OPENAI, model="obedient-1")
 
