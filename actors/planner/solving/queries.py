@@ -23,6 +23,7 @@ _CUES: Final = re.compile(
     re.IGNORECASE,
 )
 _LEAST_FIELDS: Final = 2
+_YEARLY: Final = frozenset({"year", "date", "released", "jahr", "année", "año"})
 
 
 def attributes_in(words: str) -> tuple[tuple[str, str], ...]:
@@ -63,7 +64,7 @@ def _by_cue(part: tuple[str, str], node: SemanticNode) -> bool:
     plain = set(tokens(node.name))
     if cue.casefold() in {"from", "to"} and date_in(value) is None:
         return cue.casefold() in plain or same_thing(cue, node.name)
-    return "year" in plain and bool(re.fullmatch(r"\d{4}", value))
+    return bool(plain & _YEARLY) and bool(re.fullmatch(r"\d{4}", value))
 
 
 def _by_date(part: tuple[str, str], node: SemanticNode) -> bool:

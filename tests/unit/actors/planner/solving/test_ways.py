@@ -28,7 +28,7 @@ _PLANE = page(
 )
 _SORTED = page("text 7 | xy=50,70", "text 3 | xy=50,98", "text 5 | xy=50,126")
 _OFFERS = page("text 4h 30m", "text $90", "btn Book flight", "text 1h 5m", "text $120", "btn Book flight")
-_FILMS = page("inp Year", "inp Director", "inp Genre")
+_FILMS = page("inp Released date", "inp Director name", "inp Genre")
 _ROWS = page("text Bo | xy=20,10", "btn Delete | xy=90,10", "text Cy | xy=20,40", "btn Delete | xy=90,40")
 _PARAGRAPHS = page("text One is short.", "text Two is longer.")
 
