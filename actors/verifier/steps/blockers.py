@@ -95,7 +95,10 @@ def blocker_of(evidence: StepEvidence) -> Blocker | None:
 
 def _login_failed(view: BlockerView) -> Blocker | None:
     hidden_among = view.evidence.page.significant and len(view.nodes) > _MANY_NODES
-    words = _first((*view.loud, *view.marked) if hidden_among else view.messages, "login_failure")
+    messages = (*view.loud, *view.marked) if hidden_among else view.messages
+    short = [one for one in messages if len(one.split()) <= _SHORT_WORDS]
+    both = (one for one in short if says(one, "login_failure", "wrong") and says(one, "login_failure", "named"))
+    words = _first(messages, "login_failure") or (next(both, "") if view.has_password else "")
     if not words:
         return None
     return Blocker(kind=BlockerKind.LOGIN_FAILED, confidence=0.95 if view.has_password else 0.8, words=words)

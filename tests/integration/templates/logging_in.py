@@ -133,10 +133,10 @@ class Here:
         )
         return LoginRun(self, created, inputs)
 
-    async def do(self, do: Operation) -> Done:
+    async def do(self, do: Operation, expects: str = "") -> Done:
         """Do something in a browser session, as its caller does by the tools."""
         login = login_of(Seal.of(self.key), do, CALLER)
-        asked = AskBrowser(do=do, caller=CALLER, at_need=True, local=True, login=login)
+        asked = AskBrowser(do=do, caller=CALLER, at_need=True, local=True, login=login, expects=expects)
         return (await self.bus.call(BROWSER, asked)).done
 
     async def fetch(self, url: str, profile: str) -> Fetched:

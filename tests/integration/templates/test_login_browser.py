@@ -11,6 +11,7 @@ import pytest
 from bus.seal import Seal, new_key
 from protocol.browsers.operations import (
     CreateSession,
+    DescribeField,
     ExecuteJavascript,
     FindElement,
     GetPageContent,
@@ -22,7 +23,7 @@ from protocol.browsers.operations import (
     typed_in,
 )
 from protocol.browsers.pageinfo import MASK
-from protocol.browsers.results import Acted, Evaluated, Found, PageInfo, Tabs
+from protocol.browsers.results import Acted, Evaluated, FieldDescribed, Found, PageInfo, Tabs
 from protocol.faults import Code, FaultError
 from tests.integration.templates.logging_in import Here, shared
 from tests.support.scale import first
@@ -117,6 +118,20 @@ async def test_what_came_sealed_is_typed_and_told_to_nobody(it: Here) -> None:
     assert holds.result == NEEDLE
     assert [one.value for one in info.elements if one.id == user] == [MASK]
     assert not [told for told in (done, info, content) if NEEDLE in str(told)]
+
+
+@inside
+async def test_what_came_sealed_goes_into_the_very_field_that_was_decided_about(it: Here) -> None:
+    session = await form(it)
+    user = (await come(it, FindElement(session_id=session, query="css=[name=user]"), Found)).candidates[0].id
+    facts = (await come(it, DescribeField(session_id=session, element_id=user), FieldDescribed)).facts
+    sealed = Seal.of(it.key).seal(NEEDLE.encode(), typed_in(session))
+    typed = TypeText(session_id=session, element_id=user, text="", sealed=sealed, submit=True)
+    done = await it.do(typed, expects=facts.digest)
+
+    assert isinstance(done, Acted)
+    assert done.page is not None
+    assert "user=" in done.page.url
 
 
 @inside

@@ -308,6 +308,14 @@ def test_what_stands_in_the_way_is_told(kind: BlockerKind, nodes: tuple[Semantic
     assert (blocker.kind, blocker.confidence >= 0.8) == (kind, True)
 
 
+def test_a_login_that_failed_is_told_in_whatever_words() -> None:
+    words = "Wrong user name or password"
+    blocker = judged(CLICK, state(PASSWORD, node(61, "aler", words), url="https://shop.example/login")).blocker
+
+    assert blocker is not None
+    assert (blocker.kind, blocker.words) == (BlockerKind.LOGIN_FAILED, words)
+
+
 @pytest.mark.parametrize(
     "nodes",
     [
@@ -319,6 +327,7 @@ def test_what_stands_in_the_way_is_told(kind: BlockerKind, nodes: tuple[Semantic
         (*PROSE, PASSWORD, node(61, "btn", "Sign in")),
         (node(61, "h", "500 ways to bake bread"), *PROSE),
         (node(61, "h", "404 items"),),
+        (*PROSE, PASSWORD, node(61, "text", "The wrong size? Users may exchange what they have bought, for a month.")),
     ],
 )
 def test_a_page_that_only_talks_of_it_is_no_blocker(nodes: tuple[SemanticNode, ...]) -> None:
