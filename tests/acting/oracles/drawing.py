@@ -227,9 +227,15 @@ def _position(goal: str, at: int, count: int) -> int:
     return next(place for words, place in places.items() if words in goal)
 
 
+def _items(game: Played) -> list[SemanticNode]:
+    """Read the page anew; returns the items of a list, without the list that holds them."""
+    nodes = game.nodes("text", "item", "btn")
+    return [node for node in nodes if " " not in node.name and node.name != "Submit"]
+
+
 def dragged_item(game: Played) -> None:
     """Drag an item of a list to another position."""
-    names = game.nodes("text", "item", "btn")
+    names = _items(game)
     at = next(place for place, node in enumerate(names) if f"Drag {node.name} " in game.goal)
     _drop(game, names, at, _position(game.goal, at, len(names)))
 
@@ -246,7 +252,7 @@ _COLUMNS: Final = {"left": 0, "center": 1, "right": 2}
 
 def dragged_in_grid(game: Played) -> None:
     """Drag an item of a grid of nine to another place."""
-    items = game.nodes("text", "item", "btn")
+    items = _items(game)
     at = next(place for place, node in enumerate(items) if f"Drag {node.name} " in game.goal)
     steps = {"up": -3, "down": 3, "left": -1, "right": 1}
     step = re.search(r"(\w+) by one", game.goal)

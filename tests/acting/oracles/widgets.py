@@ -184,7 +184,7 @@ def hot(game: Played) -> None:
     left, top, width, height = area.box or (0, 0, 0, 0)
 
     def feels(x: float, y: float) -> str:
-        game.drag((60, 14), (x, y))
+        game.drag((320, 320), (x, y))
         return next((node.name for node in game.look() if node.name in {"HOT", "WARM", "COLD", "ICE COLD"}), "")
 
     points = [(left + across, top + down) for down in (30, 95) for across in (30, 78, 126)]
