@@ -16,10 +16,13 @@ import pytest
 from actors.gateway.access.caller import Scope
 from actors.gateway.answers import AnswerRequest, ExtractRequest, SummarizeRequest
 from actors.gateway.http import EVENTS
+from actors.gateway.interact import check_artefacts
 from actors.gateway.rest.docs import page
 from actors.gateway.rest.endpoints import ENDPOINTS, RULES, document
 from actors.gateway.rest.routing import TAGS
+from protocol.acting.interact import InteractRequest
 from protocol.browse import BrowseOptions, contradiction
+from protocol.faults import FaultError
 from protocol.tiers import TIERS
 from tests.unit.actors.gateway.answer_data import ANSWERED, EXTRACTED
 from tests.unit.actors.gateway.rest.calling import client
@@ -108,7 +111,7 @@ def options() -> list[dict[str, Any]]:
 
 
 def test_the_rules_of_the_document_are_those_of_weft() -> None:
-    assert set(RULES) == {"BrowseOptions", "FetchRequest", "SourceDocument"} | set(OF_SOURCES)
+    assert set(RULES) == {"BrowseOptions", "FetchRequest", "InteractRequest", "SourceDocument"} | set(OF_SOURCES)
     for chosen in options():
         taken = contradiction(msgspec.convert(chosen, BrowseOptions)) is None
         assert check(chosen, {"$ref": "#/components/schemas/BrowseOptions"}) is taken, chosen
@@ -136,6 +139,21 @@ async def test_the_rules_of_sources_are_those_of_weft(name: str) -> None:
         for body in ({**asked, **sources, **pin} for sources in named for pin in pins):
             taken = (await http.post(f"/api/{path}", json=body)).status_code == 200
             assert check(body, {"$ref": f"#/components/schemas/{name}"}) is taken, body
+
+
+def test_the_rules_of_rounds_are_those_of_weft() -> None:
+    urls: list[dict[str, Any]] = [{}, {"url": None}, {"url": "https://a.example/"}]
+    modes: list[dict[str, Any]] = [{}, *({"domMode": mode} for mode in ("semantic", "skeleton", "hybrid", "full"))]
+    parts: list[dict[str, Any]] = [{}, {"interactiveTree": []}, {"semanticNodes": []}, {"dom": ""}, {"dom": "<p>"}]
+    parts += [{"skeletonDom": "<p>"}, {"interactiveTreeHash": "h"}, {"interactiveTree": None, "interactive_tree": []}]
+    for url, mode, part in itertools.product(urls, modes, parts):
+        body = {"query": "Click it", **url, **mode, **part}
+        try:
+            check_artefacts(msgspec.convert(body, InteractRequest))
+            taken = True
+        except FaultError:
+            taken = False
+        assert check(body, {"$ref": "#/components/schemas/InteractRequest"}) is taken, body
 
 
 def test_the_rule_of_documents_is_that_of_weft() -> None:
