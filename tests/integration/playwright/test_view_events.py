@@ -95,8 +95,11 @@ def test_messages_are_told_apart_in_the_languages_of_sites(web: Viewing) -> None
         ("<div role=alert hidden>Your card was declined</div>", False, False),
         ("<div class='alert alert-success'>Well then</div>", False, True),
         ("<div role=status>3 results</div>", False, False),
+        ("<p class=help>A password must have eight letters, and a name is required</p>", False, False),
+        ("<ul><li class=message>Your payment failed</li><li class=message>Thanks, sent</li></ul>", False, False),
+        ("<span class='field-error'>A name is required</span>", True, False),
     ],
-    ids=["prose", "invalid", "alert", "hidden", "styled", "status"],
+    ids=["prose", "invalid", "alert", "hidden", "styled", "status", "help", "mails", "required"],
 )
 def test_what_stands_on_a_page_says_whether_something_went_wrong(
     web: Viewing, markup: str, *, wrong: bool, well: bool
@@ -149,3 +152,14 @@ def test_a_message_of_the_next_page_is_heard_though_it_is_gone_when_one_looks(we
     )
 
     assert events(web) == (["Success: 'Order placed'", "Removed: 'Order placed'"], False, True)
+
+
+def test_controls_and_lists_that_come_say_nothing_of_success(web: Viewing) -> None:
+    web.show("<main><button>Save</button></main>")
+    web.tree()
+    web.run(
+        "document.querySelector('main').insertAdjacentHTML('beforeend',"
+        " '<button>Try again</button><ul><li>Sent</li><li>Failed</li></ul><p>Please choose a colour</p>')"
+    )
+
+    assert events(web)[1:] == (False, False)

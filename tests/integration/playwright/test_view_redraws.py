@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import pytest
 
+from protocol.faults import Code, FaultError
 from tests.integration.playwright.viewing import Viewing, viewing
 from tests.support.scale import sized
 
@@ -18,6 +19,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 FRAMEWORKS = ["react", "vue", "svelte", "angular"]
 REDRAWS = sized(24, 252)
 KEPT = 0.98
+GONE = sized(3, 60)
 NAMES = ["Bread", "Butter", "Cheese", "Dates", "Eggs", "Figs", "Grapes", "Honey", "Jam", "Kale", "Leek", "Milk", "Nuts"]
 TRUTHS = (
     "Object.fromEntries([...document.querySelectorAll('[data-llm-id]')]"
@@ -98,3 +100,7 @@ def test_a_number_stands_for_one_thing_however_often_it_is_drawn(web: Viewing, f
     assert others == 0
     assert same >= KEPT * again > 0
     assert web.at(number, "e => e.truth") == truth
+    for gone in [number for number, truth in meant.items() if truth not in before][-GONE:]:
+        with pytest.raises(FaultError) as caught:
+            web.at(gone, "e => e.truth")
+        assert caught.value.fault.code is Code.ELEMENT_NOT_FOUND

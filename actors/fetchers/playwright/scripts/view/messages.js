@@ -4,20 +4,27 @@ weft.part((view) => {
   const SPOKEN = '[role="alert"], [role="status"], [role="alertdialog"], [role="log"], [aria-live]:not([aria-live="off"])';
   const STYLED = ['toast', 'snackbar', 'alert', 'notif', 'notice', 'flash', 'message', 'feedback', 'error', 'invalid', 'danger', 'success'];
   const MESSAGES = [SPOKEN, '[aria-invalid="true"]', ...STYLED.map((name) => `[class*="${name}" i]`)].join(', ');
-  const MESSAGE = /(?:^| )(?:toasts?|toaster|snack ?bar|alerts?|notif\w*|notices?|flash|messages?|msg|feedback|callout|errors?|invalid|danger|warnings?|success|help(?:er)?)(?: |$)/;
+  const MESSAGE = /(?:^| )(?:toasts?|toaster|snack ?bar|alerts?|notif\w*|notices?|flash|messages?|msg|feedback|callout|errors?|invalid|danger|warnings?|success)(?: |$)/;
+  const LOUD = /(?:^| )(?:toasts?|toaster|snack ?bar|alerts?|flash|feedback|callout|errors?|invalid|danger|success)(?: |$)/; // what lists of messages have not
+  const SERIOUS = '[role="alert"], [role="alertdialog"], [aria-live="assertive"]';
+  const HOLDS = 'button, a[href], input, select, textarea, li, [role="button"]', ACTED_ON = `${HOLDS}, label, option`;
   const BAD_CLASS = /(?:^| )(?:errors?|danger|invalid|fail\w*|critical|negative|destructive|red)(?: |$)/;
   const GOOD_CLASS = /(?:^| )(?:success\w*|valid|positive|confirm\w*|green)(?: |$)/;
   const NO_ERROR = /(?<!\p{L})(?:no|0|zero|without|keine?|ohne|sin|sans|aucune?|senza|nessun|sem|nenhum|geen|zonder)\s+(?:\p{L}+\s+)?(?:errors?|fehler|erreurs?|errores|errori?|erros?|fouten|problems?)(?!\p{L})/giu;
   const NOT = /(?<!\p{L})(?:not|never|cannot|can['’]t|couldn['’]t|unable|nicht|konnte|pas|impossible|no se|non|não|niet)(?!\p{L})/iu;
   const BAD = start([
     'errors?', 'fail(?:ed|ure|s)?', 'invalid', 'incorrect', 'wrong', 'denied', 'rejected', 'declined', 'expired', 'unavailable', 'unable', 'could not', "couldn['’]t",
-    'cannot', 'must (?:be|not|contain|have)', 'is required', 'required field', 'please (?:enter|fill|select|choose|provide|correct)', 'try again', 'went wrong', 'not found',
-    'fehler\\p{L}*', 'ungültig\\p{L}*', 'fehlgeschlagen', 'falsch\\p{L}*', 'erforderlich', 'pflichtfeld', 'abgelehnt', 'abgelaufen', 'leider',
-    'erreurs?', 'échec', 'échoué', 'invalides?', 'incorrecte?', 'obligatoires?', 'refusée?', 'expirée?',
-    'errores', 'inválid[oa]s?', 'incorrect[oa]s?', 'obligatori[oa]s?', 'falló', 'fallid[oa]', 'rechazad[oa]', 'caducad[oa]',
-    'errore', 'errori', 'non valid[oa]', 'fallit[oa]', 'rifiutat[oa]', 'scadut[oa]', 'erros?', 'obrigatóri[oa]', 'falhou', 'recusad[oa]', 'expirad[oa]',
-    'fouten?', 'ongeldige?', 'mislukt', 'verplicht', 'geweigerd', 'verlopen', 'błąd\\p{L}*', 'ошибк\\p{L}*', 'неверн\\p{L}*', 'не удалось',
+    'cannot', 'try again', 'went wrong', 'not found', 'fehler\\p{L}*', 'ungültig\\p{L}*', 'fehlgeschlagen', 'falsch\\p{L}*', 'abgelehnt', 'abgelaufen', 'leider',
+    'erreurs?', 'échec', 'échoué', 'invalides?', 'incorrecte?', 'refusée?', 'expirée?',
+    'errores', 'inválid[oa]s?', 'incorrect[oa]s?', 'falló', 'fallid[oa]', 'rechazad[oa]', 'caducad[oa]',
+    'errore', 'errori', 'non valid[oa]', 'fallit[oa]', 'rifiutat[oa]', 'scadut[oa]', 'erros?', 'falhou', 'recusad[oa]', 'expirad[oa]',
+    'fouten?', 'ongeldige?', 'mislukt', 'geweigerd', 'verlopen', 'błąd\\p{L}*', 'ошибк\\p{L}*', 'неверн\\p{L}*', 'не удалось',
   ], '错误|失败|无效|錯誤|失敗|無效|エラー|無効|오류|실패');
+  // What a form says beforehand as well.
+  const ASKS = start([
+    'must (?:be|not|contain|have)', '(?:is|are) required', 'required field', 'please (?:enter|fill|select|choose|provide|correct)', 'erforderlich', 'pflichtfeld', 'obligatoires?',
+    'obligatori[oa]s?', 'obrigatóri[oa]s?', 'verplicht',
+  ], '必填|必須|필수');
   const GOOD = start([
     'success\\p{L}*', 'succeeded', 'saved', 'sent', 'submitted', 'thank you', 'thanks', 'completed?', 'added to', 'updated', 'created', 'confirmed', 'placed', 'received', 'deleted',
     'removed', 'copied', 'uploaded', 'subscribed', 'welcome back', 'erfolg\\p{L}*', 'gespeichert', 'gesendet', 'danke', 'hinzugefügt', 'abgeschickt', 'bestätigt', 'aktualisiert', 'gelöscht',
@@ -42,14 +49,17 @@ weft.part((view) => {
     return null;
   }
 
-  // Whether words that appeared say that something went wrong, or well; nothing where they say neither.
-  function toneOf(element, words) {
+  // Whether words say that something went wrong, or well; nothing where they say neither. Of those that `stand` on a page all along only
+  // what is there to say so counts; what one acts on and lists say what they are about.
+  function toneOf(element, words, stands = false) {
     const message = messageOf(element);
-    if (!message && words.length > SHORT) return '';
-    const left = words.replace(NO_ERROR, ' ');
-    if (BAD.test(left) || (GOOD.test(left) && NOT.test(left))) return 'Error';
-    if (GOOD.test(left) || left !== words) return 'Success';
+    if (!message && (stands || words.length > SHORT || view.matches(element, ACTED_ON) || view.find(element, HOLDS))) return '';
     const styled = message ? [...around(element)].map(classes).join(' ') : '';
+    if (stands && !LOUD.test(styled) && !BAD_CLASS.test(styled) && !GOOD_CLASS.test(styled) && ![...around(element)].some((node) => view.matches(node, SPOKEN))) return '';
+    const left = words.replace(NO_ERROR, ' ');
+    const serious = BAD_CLASS.test(styled) || (message && view.matches(message, SERIOUS));
+    if (BAD.test(left) || (GOOD.test(left) && NOT.test(left)) || (ASKS.test(left) && (serious || (message && !stands)))) return 'Error';
+    if (GOOD.test(left) || left !== words) return 'Success';
     return BAD_CLASS.test(styled) ? 'Error' : GOOD_CLASS.test(styled) ? 'Success' : '';
   }
 
@@ -61,7 +71,7 @@ weft.part((view) => {
       if (!view.shows(all[index]) || !view.isVisible(all[index])) continue;
       looked += 1;
       if (view.attribute(all[index], 'aria-invalid') === 'true') tones.add('Error');
-      else if (messageOf(all[index]) === all[index]) tones.add(toneOf(all[index], view.textOf(all[index], SHORT)));
+      else if (messageOf(all[index]) === all[index]) tones.add(toneOf(all[index], view.textOf(all[index], SHORT), true));
     }
     return tones;
   }

@@ -132,8 +132,10 @@ weft.part((view) => {
     if (view.attribute(element, 'aria-invalid') === 'true') record('Error', `${view.nameOf(element, view.kindOf(element) || 'other')} is invalid`);
   }
 
+  // While a page is being made only what says that something went wrong or well is news.
   function note(node, kind, words) {
-    if (words) record(view.toneOf(node, words) || kind, words);
+    const made = known.snapshots > 0, tone = words && view.toneOf(node, words, !made);
+    if (tone || (made && words)) record(tone || kind, words);
   }
 
   function gone(words) {
