@@ -9,6 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
+import anyio
+from msgspec import structs
+
 from actors.planner import solving
 from actors.planner.deciding import ClientGate, call_id_of, is_proposed, user_words_of
 from actors.planner.modelled.advisor import PageAdvisor
@@ -44,6 +47,9 @@ ENDING: Final = -2
 """The numbers that opening the page and its last picture have among the actions of a task, for the gate."""
 
 MAX_ROUNDS: Final = 300
+SETTLE_S: Final = 1.0
+"""How long a page is given that an action was performed on which nobody of us has waited for."""
+
 WAITS: Final = "This waits for your approval"
 
 
@@ -139,15 +145,19 @@ class ActingRun:
     async def _take_rounds(self) -> None:
         """Take rounds; a task that has died between its lines is picked up where it stands."""
         page, taken = await self._page(), self.log.state.unjudged
+        left = taken  # what somebody else has begun may be on its way to the page
         for _ in range(MAX_ROUNDS):
             evidence = ClientEvidence()
             if taken is not None:
                 if taken.status in {"", "pending"}:
-                    taken = await self._perform(taken, page)
+                    taken = await self._perform(taken, page if left is None else _with_elements(page, taken))
                     if taken.status == "pending":
                         await self._round().pause(taken.message)
                         return
-                    page = await self._page()
+                if left is not None:
+                    await anyio.sleep(SETTLE_S)
+                    left = None
+                page = await self._page()
                 evidence = performed_evidence(taken)
             outcome = await self._round().take(page, evidence)
             taken = outcome.due
@@ -199,6 +209,12 @@ class ActingRun:
 
     def _reached(self) -> Reached:
         return Reached(state=self.log.state, session=self.log.state.session or self.request.session)
+
+
+def _with_elements(page: PageTree, taken: TakenAction) -> PageTree:
+    """Return a page that knows the nodes of an action which was begun on it: where it was done they may be gone."""
+    named = (taken.action.arguments.get(name) for name in ("element", "to"))
+    return structs.replace(page, elements={**{one: one for one in named if isinstance(one, str)}, **page.elements})
 
 
 def _line(task: str, number: int, performed: Performed) -> ActionPerformed:

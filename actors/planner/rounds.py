@@ -191,8 +191,11 @@ class Round:
         return None
 
     async def _replan(self, state: TaskState, page: PageTree) -> bool:
-        """Plan anew from here on; False where the same would come of it."""
-        steps = await self._chooser.plan(state, page)
+        """Have a model plan anew from here on; False where it cannot, or the same would come of it.
+
+        What rules make of a goal is the same on every page, and begins at its beginning.
+        """
+        steps = Unsolved(why="") if self.models is None else await self.models.make_plan(state, page)
         if isinstance(steps, UserAsked | Unsolved) or state.plan is None:
             return False
         plan = followed_by(state.plan, steps, now_ms())

@@ -19,6 +19,7 @@ from protocol import subjects
 from protocol.acting.act import Reached, ReachOnPage
 from protocol.acting.tasks import ActingStatus, StepClaim, StepVerdict, TaskLine, TaskState, VerificationTier
 from protocol.acting.tree import AskTree, PageTree, SemanticNode
+from protocol.faults import Code, FaultError, fault
 from protocol.policy import (
     APPROVAL_PREFIX,
     Approval,
@@ -62,7 +63,8 @@ class ShopWorld:
         nodes = tuple(
             SemanticNode(id=str(at), role="btn" if at < 3 else "text", name=name) for at, name in enumerate(names, 1)
         )
-        return PageTree(url=URL, nodes=nodes, hash=names[2], elements={"1": "add", "2": "order"})
+        elements = {"1": "add", "2": "order"} if not self.effects["order"] else {}
+        return PageTree(url=URL, nodes=nodes, hash=names[2], elements=elements)
 
     async def call(self, request: ToolRequest) -> ToolOutcome:
         """Do what is asked once for each id, as the gate has it done."""
@@ -81,6 +83,8 @@ class ShopWorld:
                 expires_at=2,
             )
             return ToolOutcome(call_id=request.id, decision=ALLOWED, status=ToolStatus.PENDING, approval=approval)
+        if self.done.get(request.id, what) != what:
+            raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, "Another call has this id.", field="id"))
         if request.id not in self.done:
             self.done[request.id] = what
             self.effects[what] += 1
