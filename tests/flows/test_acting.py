@@ -68,6 +68,7 @@ def _told(site: Site, path: str) -> Callable[[], bool]:
 
 async def test_a_task_over_rest_is_finished_whoever_is_killed(tmp_path: Path) -> None:
     """The secret that its user has given stands in no answer and in no log."""
+    state = dict[str, Any]()
     with anyio.fail_after(TEST_S):
         async with serve_site() as site, running_weft(tmp_path, ["--actors", ACTORS]) as weft:
             body = {

@@ -32,7 +32,7 @@ LIMITS_ONE_IN = sized(4, 1)
 
 RecordProperty = Callable[[str, object], None]
 
-RUN_S = 300.0 + 3.0 * EXAMPLES
+RUN_S = 900.0 + 3.0 * EXAMPLES
 
 UNLIMITED = {f"WEFT_{kind}_PER_MINUTE": "0" for kind in ("RATE", "RATE_ANONYMOUS", "RATE_FAILED", "INTERACT", "CHAT")}
 

@@ -205,7 +205,7 @@ def test_a_page_of_our_own_may_ask_first(weft: System) -> None:
     assert (answer.status_code, answer.content, answer.headers["vary"]) == (204, b"", "Origin")
     assert allowed == {
         "allow-origin": weft.ready.rest,
-        "allow-methods": "DELETE, GET, HEAD, POST, PUT",
+        "allow-methods": "DELETE, GET, HEAD, PATCH, POST, PUT",
         "allow-headers": "authorization, content-type, mcp-protocol-version",
     }
 

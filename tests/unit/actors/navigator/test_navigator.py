@@ -278,11 +278,11 @@ async def test_the_verifier_answers_what_the_rules_say() -> None:
     assert (judgement.code, judgement.usable) == (Code.CONTENT_EMPTY, False)
 
 
-def test_each_answers_one_subject() -> None:
+def test_each_answers_its_subjects() -> None:
     answered = {actor.name: [one.subject for one in handlers(actor)] for actor in (Navigator, Verifier)}
 
     asked = [subjects.BROWSE, subjects.PREVIEW, subjects.DOMAIN]
-    assert answered == {"navigator": asked, "verifier": [subjects.VERIFY_PAGE]}
+    assert answered == {"navigator": asked, "verifier": [subjects.VERIFY_PAGE, subjects.VERIFY_STEP]}
     assert grant_of(Navigator).publish
 
 

@@ -214,7 +214,8 @@ PATTERNS = st.sampled_from(("*", "browser_*", "browser_tab_*", "browser_click", 
 OVERRIDES = st.builds(
     override, PATTERNS, NAMES, manual=st.booleans(), share=st.none() | st.floats(min_value=0.0, max_value=1.0)
 )
-KEPT = st.builds(Kept, name=NAMES, reason=st.sampled_from(RouteReason), rule=NAMES | st.just(HAIKU))
+REASONS = st.sampled_from([one for one in RouteReason if one is not RouteReason.NO_PROVIDERS_AVAILABLE])
+KEPT = st.builds(Kept, name=NAMES, reason=REASONS, rule=NAMES | st.just(HAIKU))
 REQUESTS = st.builds(
     RouteRequest,
     tool=st.sampled_from(("browser_tab_new", "browser_click", "web_answer", "browser_multi_act", "anything")),

@@ -67,7 +67,7 @@ def test_no_actor_is_given_more_than_it_needs() -> None:
     assert holders["ledger"] == holders["artifacts"] == {"runner", "keeper"}
     assert holders["session.save"] == {"gateway", "sessions"}
     assert holders["run.inputs"] == {"gateway", "runner"}
-    assert holders["browser.type"] == {"gateway", "runner", "fetchers.playwright"}
+    assert holders["browser.type"] == {"gateway", "runner", "planner", "fetchers.playwright"}
 
 
 def test_the_key_of_a_purpose_opens_nothing_else() -> None:
