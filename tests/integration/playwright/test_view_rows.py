@@ -62,6 +62,7 @@ def rows(web: Viewing, max_rows: int = 200) -> RowsRead:
     return web.do(view.read_rows, ReadRows(max_rows=max_rows))
 
 
+@pytest.mark.slow
 def test_each_row_of_a_list_that_draws_what_is_shown_is_read_once(web: Viewing) -> None:
     web.show(VIRTUAL)
     read = rows(web)
@@ -75,6 +76,7 @@ def test_each_row_of_a_list_that_draws_what_is_shown_is_read_once(web: Viewing) 
     assert web.at(read.rows[92].ids[0], "e => e.parentElement.textContent") == "Article 93 Order"
 
 
+@pytest.mark.slow
 def test_what_a_list_loads_at_its_end_is_read_up_to_the_limit(web: Viewing) -> None:
     web.show(GROWING)
     some, every = rows(web, max_rows=25), rows(web)

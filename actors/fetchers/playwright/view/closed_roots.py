@@ -27,10 +27,10 @@ async def open_closed_roots(document: TabDocument) -> None:
     cdp = document.world.cdp
     with anyio.move_on_after(_PATIENCE_S), suppress(Error):
         context = await document.world.context()
-        found = [pair for host in await _hosts(cdp, context) for pair in await _closed(cdp, host)]
-        if found:
+        pairs = [pair for host in await _hosts(cdp, context) for pair in await _closed(cdp, host)]
+        if pairs:
             utility = await _utility_contexts(cdp, document.world.frame)
-            for host, root in found:
+            for host, root in pairs:
                 await _tell(cdp, host, root, context, _TELL)
                 for other in utility:
                     await _tell(cdp, host, root, other, _TELL_POINTER)

@@ -146,6 +146,7 @@ def dies_at(monkeypatch: pytest.MonkeyPatch, number: int, *, before: bool) -> No
     monkeypatch.setattr(TaskLog, "write", written)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("before", [True, False])
 async def test_whoever_dies_at_whichever_line_the_task_is_ended_and_nothing_done_twice(
     monkeypatch: pytest.MonkeyPatch, *, before: bool
