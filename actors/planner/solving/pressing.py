@@ -18,7 +18,7 @@ from actors.planner.solving.scene import Scene, box_of
 from actors.planner.solving.special import press_specially
 from actors.planner.solving.targets import SYNONYM, NodeFit, TargetPhrase, phrase_of, same_thing
 from actors.planner.solving.vocabulary import CONTROLS, Deed
-from actors.planner.solving.words import bare
+from actors.planner.solving.words import bare, tokens
 from protocol.acting.tree import SemanticNode
 
 _ACTIONS: Final[Mapping[Deed, str]] = MappingProxyType(
@@ -33,6 +33,7 @@ _KEYS: Final[Mapping[str, str]] = MappingProxyType(
     | {"backspace": "Backspace", "page down": "PageDown", "page up": "PageUp"}
     | {f"{way} arrow": f"Arrow{way.capitalize()}" for way in ("up", "down", "left", "right")}
 )
+_ARTICLES: Final = frozenset({"the", "a", "an", "my", "your", "der", "die", "das", "le", "la", "el"})
 _TALL_PX: Final = 24.5
 _WIDGETS: Final[Mapping[str, tuple[str, Callable[[SemanticNode], bool]]]] = MappingProxyType(
     {
@@ -225,6 +226,9 @@ def submit(instruction: Instruction, scene: Scene, attempts: Attempts) -> Soluti
     """Return the click that sends a form: the button of that name, else the only one that could."""
     if attempts.has_done("click"):
         return StepOver(why="The form was sent.")
+    called = [node for node in scene.of_roles("btn", "link") if _said(node.name) == _said(instruction.words)]
+    if len(called) == 1 and called[0].id not in attempts.failed:
+        return on(called[0], 0.95)
     named = replace(instruction, target=instruction.target or instruction.verb.removesuffix(" the form"))
     verb = instruction.verb.removesuffix(" the form")
     ways = (f"{verb} {without_article(instruction.target)}", "" if verb == "submit" else verb, named.target, "submit")
@@ -238,6 +242,11 @@ def submit(instruction: Instruction, scene: Scene, attempts: Attempts) -> Soluti
     if buttons:
         return on(buttons[-1], 0.6)
     return explore(named, scene, attempts)
+
+
+def _said(text: str) -> tuple[str, ...]:
+    """Return the words of a text without its articles: a button leaves out what an instruction says."""
+    return tuple(word for word in tokens(text) if word not in _ARTICLES)
 
 
 def press_on_item(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solution:

@@ -52,6 +52,7 @@ _WAYS: tuple[tuple[str, PageTree, str, dict[str, Any]], ...] = (
     ("Book the shortest flight", _OFFERS, "click", {"element": "6"}),
     ("Book the cheapest flight", _OFFERS, "click", {"element": "3"}),
     ("Set the volume slider to 30", page("slider Volume | v=10"), "setValue", _put("30")),
+    ("place the order", page("link Order history", "btn Place order", "btn Order later"), "click", {"element": "2"}),
     ("Press Escape", page("btn Save"), "press", {"key": "Escape"}),
     ("Go to site.example/help", page("btn Save"), "navigate", {"url": "https://site.example/help"}),
     ("go back", page("btn Save"), "goBack", {}),
