@@ -180,7 +180,7 @@ async def resume(app: AppContext, request: RequestContext, task: str, arguments:
     state = await _state(app, request, task)
     if state.surface != "act":
         message = "A client performs this task: it goes on by POST /api/agent/interact."
-        raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field="taskId"))
+        raise FaultError(fault(Code.VALIDATION_UNKNOWN_TASK, message, field="taskId"))
     goal = ReachOnPage(
         task=task,
         goal=state.goal,

@@ -11,6 +11,7 @@ from __future__ import annotations
 import copy
 import os
 import re
+import uuid
 from collections import Counter
 from typing import Any, cast
 from urllib.parse import unquote
@@ -54,6 +55,10 @@ NOT_FETCHED = "about:blank"
 TEMPLATE = "batch_extract_pages"
 KNOWN_TEMPLATES = (TEMPLATE, "crawl_site", "multi_tab_compare", "login_keep_session")
 
+ACT = "/api/act"
+WATCH = "/api/collections/{id}/watch"
+MAX_NAME = 100
+"""Characters of the name of a program."""
 TOOL = "/api/tools/{name}"
 SEARCH = "/api/search"
 _MAX_ENGINE_CHARS = 64
@@ -111,6 +116,7 @@ def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -
             _mend(_inside(document, "content"))
         _give_task(body)
         _give_call(case, body)
+        _give_goal(case, body)
         if case.path in ANSWERS:
             _give_sources(body, body.get("documents"))
     there = TALK if case.path.startswith(CONVERSATION) else KEPT.get((case.method.upper(), case.path))
@@ -127,6 +133,16 @@ def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -
     _give_chat(case)
     if case.path_parameters and KNOWN.keys() & case.path_parameters.keys():
         _give_known(case)
+
+
+def _give_goal(case: Case[Any], body: dict[str, Any]) -> None:
+    """Begin each task under an id of its own on the page that is open, and tell no program: no schema names those."""
+    if case.path == ACT and _UUID.search(str(body.get("taskId"))):
+        body["taskId"] = str(uuid.uuid4())
+    if case.path == ACT and isinstance(url := body.get("url"), str) and 1 <= len(url) <= MAX_URL_CHARS:
+        body["url"] = None
+    if case.path == WATCH and isinstance(webhook := body.get("webhook"), str) and 1 <= len(webhook) <= MAX_NAME:
+        del body["webhook"]
 
 
 def _give_chat(case: Case[Any]) -> None:
