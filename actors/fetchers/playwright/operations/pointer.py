@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Literal, NamedTuple
 
 import anyio
 import msgspec
 from msgspec import Struct
-from playwright.async_api import ElementHandle, Error
+from playwright.async_api import ElementHandle, Error, Position
 
 from actors.fetchers.playwright import faults
 from actors.fetchers.playwright.devtools import script
@@ -30,13 +30,24 @@ MOVING: Final = "The element does not come into the window"
 
 
 class Reachability(Struct, frozen=True):
-    """Whether an element would receive a click, or what else does: its label, or what covers it."""
+    """Whether an element would receive a click, or what else does: its label, or what covers it.
+
+    `at` is the point of it that is free where its middle is not, in CSS pixels from its corner.
+    """
 
     state: str
     by: str
+    at: dict[Literal["x", "y"], float] | None = None
 
 
-async def clickable(element: ElementHandle) -> ElementHandle:
+class PointerTarget(NamedTuple):
+    """What is pointed at for an element, and where in it; None is its middle."""
+
+    element: ElementHandle
+    position: Position | None = None
+
+
+async def clickable(element: ElementHandle) -> PointerTarget:
     """Scroll an element into view, and return what is to be clicked for it: itself, or its label.
 
     Raises:
@@ -49,10 +60,10 @@ async def clickable(element: ElementHandle) -> ElementHandle:
             reach = await reachability(element)
     if reach.state == "label":
         label = (await element.evaluate_handle("element => element.labels[0]")).as_element()
-        return label or element
+        return PointerTarget(label or element)
     if reach.state != "clear":
         raise obstruction(reach)
-    return element
+    return PointerTarget(element, None if reach.at is None else Position(x=reach.at["x"], y=reach.at["y"]))
 
 
 async def reachability(element: ElementHandle) -> Reachability:
@@ -80,9 +91,10 @@ def obstruction(reach: Reachability) -> FaultError:
 
 async def click(element: ElementHandle, *, times: int = 1, right: bool = False) -> str:
     """Click an element so many times, with the left button or the right one."""
-    target = await clickable(element)
+    target, position = await clickable(element)
+    button: Literal["left", "right"] = "right" if right else "left"
     try:
-        await target.click(timeout=CLICK_MS, no_wait_after=True, click_count=times, button="right" if right else "left")
+        await target.click(timeout=CLICK_MS, no_wait_after=True, click_count=times, button=button, position=position)
     except Error as error:
         raise await explained(element, error) from error
     return ""
@@ -90,9 +102,9 @@ async def click(element: ElementHandle, *, times: int = 1, right: bool = False) 
 
 async def hover(element: ElementHandle) -> str:
     """Move the pointer over an element."""
-    target = await clickable(element)
+    target, position = await clickable(element)
     try:
-        await target.hover(timeout=CLICK_MS)
+        await target.hover(timeout=CLICK_MS, position=position)
     except Error as error:
         raise await explained(element, error) from error
     return ""
