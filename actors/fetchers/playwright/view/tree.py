@@ -16,7 +16,7 @@ from actors.fetchers.playwright.tab import Tab
 from actors.fetchers.playwright.view.documents import TabDocument, main_document
 from actors.fetchers.playwright.view.snapshot import mark_click_listeners
 from protocol.acting.interact import MAX_EVENTS
-from protocol.acting.tree import PageTree, ScrollContainer, SemanticNode, Viewport
+from protocol.acting.tree import PageTree, ReceivedInput, ScrollContainer, SemanticNode, Viewport
 from protocol.browsers.operations import ReadTree
 from protocol.browsers.results import TreeRead
 from protocol.faults import FaultError
@@ -72,6 +72,7 @@ class _DocumentTree(Struct, frozen=True, kw_only=True, rename="camel"):
     recent_events: tuple[str, ...] = ()
     has_errors: bool = False
     has_success: bool = False
+    inputs: tuple[ReceivedInput, ...] = ()
 
 
 class _PackedNodes(Struct, frozen=True, kw_only=True):
@@ -128,6 +129,7 @@ def _tree(whole: _DocumentTree, packed: _PackedNodes) -> PageTree:
         recent_events=whole.recent_events,
         has_errors=whole.has_errors,
         has_success=whole.has_success,
+        inputs=whole.inputs,
         hash=packed.hash,
         original_node_count=whole.total,
         left_out=packed.left_out,
@@ -151,7 +153,7 @@ class _FrameNodes:
         """Return the tree of a document with those of its frames in it."""
         nodes, ids, containers = [*outer.nodes], dict(outer.ids), [*outer.containers]
         total, focused, events = outer.total, outer.focused, [*outer.recent_events]
-        errors, success = outer.has_errors, outer.has_success
+        errors, success, inputs = outer.has_errors, outer.has_success, outer.inputs
         for frame in sorted(outer.frames, key=lambda one: -one.at):
             inner = await self._inner(document, frame, depth)
             if inner is None:
@@ -163,6 +165,7 @@ class _FrameNodes:
             focused = inner.focused or focused
             events += inner.recent_events
             errors, success = errors or inner.has_errors, success or inner.has_success
+            inputs += inner.inputs
         return replace(
             outer,
             nodes=tuple(nodes),
@@ -173,6 +176,7 @@ class _FrameNodes:
             recent_events=tuple(events[-MAX_EVENTS:]),
             has_errors=errors,
             has_success=success,
+            inputs=inputs,
         )
 
     async def _inner(self, document: TabDocument, frame: _Frame, depth: int) -> _DocumentTree | None:

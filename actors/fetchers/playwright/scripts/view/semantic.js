@@ -263,7 +263,7 @@ weft.part((view) => {
     return {
       url: location.href, title: view.clean(view.title(document), 200), ready: view.readyState(document), fresh, frames, ids, total: nodes.length,
       focused: held ? held.node.i : '', width: innerWidth, height: innerHeight, scrollPosition: percent(page), containers: containers(nodes),
-      ...(view.events?.() ?? {}), nodes: frames.length || options.frame ? nodes : [], packed: frames.length || options.frame ? null : fitting({ ...options, nodes }),
+      ...(view.events?.() ?? {}), inputs: view.inputs((number) => idOf(number, options.frame)), nodes: frames.length || options.frame ? nodes : [], packed: frames.length || options.frame ? null : fitting({ ...options, nodes }),
     };
   }
 
