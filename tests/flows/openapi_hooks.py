@@ -3,7 +3,8 @@
 It is loaded by the name in SCHEMATHESIS_HOOKS; WEFT_TEST_PAGE holds the address of a page that is quickly read,
 WEFT_TEST_RUN and WEFT_TEST_ARTIFACT the ids of a run that has ended and of a file of it, WEFT_TEST_CONVERSATION that
 of a conversation, WEFT_TEST_CHAT and WEFT_TEST_TASK those of a chat session and a task in it, WEFT_TEST_ACT that of
-a task on a page of ours. Of the limits that are alike (of one operation, of one kind, in one place) one in LIMITS_ONE_IN is tried, and the first always.
+a task on a page of ours. Of the limits that are alike (of one operation, of one kind, in one place) one in
+LIMITS_ONE_IN is tried, and the first always.
 """
 
 from __future__ import annotations
