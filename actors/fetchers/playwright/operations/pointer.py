@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Final, Literal, NamedTuple
 
 import anyio
@@ -19,7 +20,11 @@ CLICK_MS = 4_000.0
 _CLEAR_S = 2.0
 """How long something that is in the way may take to disappear."""
 
+_HOVERED_S = 0.6
+"""How long a page may take to draw what the pointer is over."""
+
 _POLL_S = 0.1
+_REACHED: Final = frozenset({"clear", "label"})
 _FIELD = "element_id"
 
 COVERED: Final = "The element is covered by"
@@ -92,12 +97,22 @@ def obstruction(reach: Reachability) -> FaultError:
 async def click(element: ElementHandle, *, times: int = 1, right: bool = False) -> str:
     """Click an element so many times, with the left button or the right one."""
     target, position = await clickable(element)
+    await _pointed_at(element, target, position)
     button: Literal["left", "right"] = "right" if right else "left"
     try:
         await target.click(timeout=CLICK_MS, no_wait_after=True, click_count=times, button=button, position=position)
     except Error as error:
         raise await explained(element, error) from error
     return ""
+
+
+async def _pointed_at(element: ElementHandle, target: ElementHandle, position: Position | None) -> None:
+    """Move the pointer to what is to be clicked, and wait until it is there: a page may draw it anew for a pointer."""
+    with suppress(Error):
+        await target.hover(timeout=CLICK_MS, position=position)
+    with anyio.move_on_after(_HOVERED_S):
+        while (await reachability(element)).state not in _REACHED:
+            await anyio.sleep(_POLL_S / 2)
 
 
 async def hover(element: ElementHandle) -> str:
