@@ -49,6 +49,7 @@ def before_state(page: PageTree) -> BeforeState:
         tabs=page.tabs,
         scroll_position=page.scroll_position,
         inputs=page.inputs,
+        selection=page.selection,
     )
 
 

@@ -93,6 +93,7 @@ class InteractRequest(Struct, frozen=True, kw_only=True, rename="camel", omit_de
     has_errors: bool = False
     has_success: bool = False
     inputs: Annotated[tuple[ReceivedInput, ...], Meta(max_length=MAX_EVENTS)] = ()
+    selection: Finding = ""
     verification_passed: bool | None = field(default=None, name="verification_passed")
     verification_message: Annotated[str, Meta(max_length=MAX_MESSAGE_CHARS)] = field(
         default="", name="verification_message"

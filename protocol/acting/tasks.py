@@ -119,6 +119,7 @@ class BeforeState(Struct, frozen=True, kw_only=True, omit_defaults=True):
     tabs: int = 1
     scroll_position: str = ""
     inputs: tuple[ReceivedInput, ...] = ()
+    selection: str = ""
 
 
 class ClientEvidence(Struct, frozen=True, kw_only=True, omit_defaults=True):

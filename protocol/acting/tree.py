@@ -109,7 +109,8 @@ class PageTree(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="ca
     `hash` is the same as long as nothing to act on has changed (001: interactiveTreeHash); where it is the one that was
     asked for, `unchanged` is set and there are no nodes. `left_out` counts nodes that did not fit, `next` goes on with
     them. `elements` has the ids that the browser tools know nodes by. `dialog` is what the page asks in a dialog of the
-    browser, which waits. `inputs` are the last clicks and keys, and what they really reached.
+    browser, which waits. `inputs` are the last clicks and keys, and what they really reached,
+    `selection` the beginning of the words that are selected.
     """
 
     url: str
@@ -122,6 +123,7 @@ class PageTree(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="ca
     has_errors: bool = False
     has_success: bool = False
     inputs: tuple[ReceivedInput, ...] = ()
+    selection: str = ""
     hash: str = ""
     unchanged: bool = False
     original_node_count: int = 0

@@ -56,6 +56,7 @@ def read_page(request: InteractRequest, before: BeforeState | None = None) -> Se
         has_errors=request.has_errors,
         has_success=request.has_success,
         inputs=request.inputs,
+        selection=request.selection,
         hash=request.interactive_tree_hash or tree_hash(nodes),
         original_node_count=request.original_node_count or len(nodes),
         tokens=len(msgspec.json.encode(nodes)) // CHARS_PER_TOKEN,

@@ -57,7 +57,7 @@ def explore(instruction: Instruction, scene: Scene, attempts: Attempts) -> Chose
 
 
 def _around(place: str, scene: Scene) -> frozenset[str]:
-    """Return the openers in the row, the card or the section that words name; none where they name none that has any."""
+    """Return the openers in the row, card or section that words name; none where it has none."""
     fits = [NodeFit(node=node, score=1.0) for node, _ in _openers(scene)]
     return frozenset(one.node.id for one in in_place(scene, fits, place)) if place and len(fits) > 1 else frozenset()
 

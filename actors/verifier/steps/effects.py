@@ -108,6 +108,8 @@ def _without_nodes(evidence: StepEvidence) -> StepFinding:
     """Return what there is to say where no node changed, but what changes by itself."""
     if evidence.arrival.answered:
         return StepFinding(StepBand.ANSWERED, "The page has changed what was clicked, though not in words.")
+    if evidence.page.selected:
+        return StepFinding(StepBand.FOCUSED, f"Words are selected now: {evidence.page.selected!r}.")
     if _field_was_focused(evidence):
         return StepFinding(StepBand.FOCUSED, "The field has the focus now.")
     if evidence.events or evidence.page.retitled:

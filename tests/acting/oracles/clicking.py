@@ -129,7 +129,8 @@ def scroll_list(game: Played) -> None:
     at = sorted(options.index(name) for name in names)
     game.do("selectDropdown", element=box.id, value=options[at[0]])
     game.look()
-    game.do("focus", element=box.id)
+    if game.page.focused != box.id:
+        game.do("focus", element=box.id)
     for here, there in pairwise(at):
         for _ in range(there - here):
             game.key("ArrowDown", "Control")

@@ -187,6 +187,16 @@ def test_what_a_click_reaches_is_seen_whatever_was_meant(web: Viewing) -> None:
         assert not any(ids["Delete"] in reached for reached in last), name
 
 
+def test_the_words_that_are_selected_are_told_and_no_secret(web: Viewing) -> None:
+    web.show("<main><p>Two words</p><input type=password value=hidden></main>")
+    web.tree()
+    web.run("getSelection().selectAllChildren(document.querySelector('p'))")
+    said = web.tree().selection
+    web.run("document.querySelector('input').select()")
+
+    assert (said, web.tree().selection) == ("Two words", "")
+
+
 async def _clicked(tab: Tab, spot: tuple[float, float] | None) -> None:
     assert spot is not None
     await tab.page.mouse.click(*spot)

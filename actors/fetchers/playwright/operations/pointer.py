@@ -20,10 +20,10 @@ CLICK_MS = 4_000.0
 _CLEAR_S = 2.0
 """How long something that is in the way may take to disappear."""
 
-_HOVERED_S = 0.6
-"""How long a page may take to draw what the pointer is over."""
-
 _POLL_S = 0.1
+_HOVERED_POLLS = 6
+"""How often it is looked at whether a page has drawn what the pointer is over."""
+
 _REACHED: Final = frozenset({"clear", "label"})
 _FIELD = "element_id"
 
@@ -110,9 +110,10 @@ async def _pointed_at(element: ElementHandle, target: ElementHandle, position: P
     """Move the pointer to what is to be clicked, and wait until it is there: a page may draw it anew for a pointer."""
     with suppress(Error):
         await target.hover(timeout=CLICK_MS, position=position)
-    with anyio.move_on_after(_HOVERED_S):
-        while (await reachability(element)).state not in _REACHED:
-            await anyio.sleep(_POLL_S / 2)
+    for _ in range(_HOVERED_POLLS):
+        if (await reachability(element)).state in _REACHED:
+            return
+        await anyio.sleep(_POLL_S)
 
 
 async def hover(element: ElementHandle) -> str:

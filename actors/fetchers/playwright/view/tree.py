@@ -73,6 +73,7 @@ class _DocumentTree(Struct, frozen=True, kw_only=True, rename="camel"):
     has_errors: bool = False
     has_success: bool = False
     inputs: tuple[ReceivedInput, ...] = ()
+    selection: str = ""
 
 
 class _PackedNodes(Struct, frozen=True, kw_only=True):
@@ -130,6 +131,7 @@ def _tree(whole: _DocumentTree, packed: _PackedNodes) -> PageTree:
         has_errors=whole.has_errors,
         has_success=whole.has_success,
         inputs=whole.inputs,
+        selection=whole.selection,
         hash=packed.hash,
         original_node_count=whole.total,
         left_out=packed.left_out,
@@ -153,7 +155,8 @@ class _FrameNodes:
         """Return the tree of a document with those of its frames in it."""
         nodes, ids, containers = [*outer.nodes], dict(outer.ids), [*outer.containers]
         total, focused, events = outer.total, outer.focused, [*outer.recent_events]
-        errors, success, inputs = outer.has_errors, outer.has_success, outer.inputs
+        errors, success = outer.has_errors, outer.has_success
+        inputs, selection = outer.inputs, outer.selection
         for frame in sorted(outer.frames, key=lambda one: -one.at):
             inner = await self._inner(document, frame, depth)
             if inner is None:
@@ -166,6 +169,7 @@ class _FrameNodes:
             events += inner.recent_events
             errors, success = errors or inner.has_errors, success or inner.has_success
             inputs += inner.inputs
+            selection = selection or inner.selection
         return replace(
             outer,
             nodes=tuple(nodes),
@@ -177,6 +181,7 @@ class _FrameNodes:
             has_errors=errors,
             has_success=success,
             inputs=inputs,
+            selection=selection,
         )
 
     async def _inner(self, document: TabDocument, frame: _Frame, depth: int) -> _DocumentTree | None:

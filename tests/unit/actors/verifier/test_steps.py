@@ -94,6 +94,7 @@ SUCCEEDS: dict[str, StepRow] = {
         CLICK, changed(node(8, "text", "Changes saved", (40, 230))), received("click", "50", "5"),
     ),
     "a focus that Tab has moved": (call("press", key="Tab"), PAGE, {"focused": "2"}),
+    "words that are selected": (call("selectText", MONTH), PAGE, {"selection": "May 2026"}),
     "a page that was scrolled": (call("scroll"), PAGE, {"scroll_position": "40%"}),
 }  # fmt: skip
 
