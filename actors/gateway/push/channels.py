@@ -54,10 +54,12 @@ class _Heard:
 class Channels:
     """The sockets of one replica, and what each of them hears.
 
-    `has_ended` says of a caller whether their key is good no more: their channels are over then.
+    `has_ended` says of a caller whether their key is good no more: their channels are over then. `closing`: this
+    replica is about to stop.
     """
 
     has_ended: Callable[[str], bool] = lambda _: False
+    closing: bool = field(default=False, init=False)
     _sockets: dict[str, _Heard] = field(default_factory=dict[str, _Heard], init=False, repr=False)
     _channels: dict[str, dict[str, _Heard]] = field(
         default_factory=dict[str, dict[str, _Heard]], init=False, repr=False
@@ -127,7 +129,8 @@ class Channels:
         return Counter(counts)
 
     def end(self) -> None:
-        """Close every socket: its client connects again, to another replica or to what replaces this one."""
+        """Close every socket, and those that come yet: clients connect again, to what does not stop."""
+        self.closing = True
         for heard in tuple(self._sockets.values()):
             heard.listener.end(GOING_AWAY)
 

@@ -81,7 +81,7 @@ class PushApp:
             raise SignatureError(msg)
 
     def _sign(self, text: str) -> str:
-        return hmac.digest(self.secret.encode(), text.encode("utf-8", "surrogateescape"), "sha256").hex()
+        return hmac.digest(self.secret.encode(), text.encode("utf-8", "surrogatepass"), "sha256").hex()
 
 
 def _statement(method: str, path: str, params: Iterable[tuple[str, str]]) -> str:
@@ -94,4 +94,4 @@ def _md5(body: bytes) -> str:
 
 
 def _same(expected: str, given: str) -> bool:
-    return hmac.compare_digest(expected.encode(), given.encode("utf-8", "surrogateescape"))
+    return hmac.compare_digest(expected.encode(), given.encode("utf-8", "surrogatepass"))

@@ -75,6 +75,8 @@ class PushSockets:
             return frames.NO_PROTOCOL
         if protocol not in frames.PROTOCOLS:
             return frames.UNKNOWN_PROTOCOL
+        if self.channels.closing:
+            return frames.GOING_AWAY
         return frames.OVER_CAPACITY if self.channels.sockets >= self.most else None
 
 
