@@ -157,6 +157,14 @@ class Bus:
             inject(packed.headers)
             await self.transport.publish(event.pattern, packed.payload, headers=packed.headers or None)
 
+    async def flush(self) -> None:
+        """Wait until whatever this participant has published comes before what anybody publishes from here on.
+
+        Raises:
+            TransportError: the connection is broken.
+        """
+        await self.transport.flush()
+
     async def enqueue(self, work: Work[A], args: A, *, packet_id: str = "") -> str:
         """Put work into its durable queue, and return its packet id; the same id twice is done once."""
         return await enqueue(await self._queue(work), self.wire, work, args, packet_id)

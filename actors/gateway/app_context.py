@@ -41,6 +41,10 @@ class BusClient(Tables, Requester, Publisher, Directory, Protocol):
         """Open the files of an object store."""
         ...
 
+    async def flush(self) -> None:
+        """Wait until what was published comes before what others publish from here on; raises FaultError."""
+        ...
+
     def meter(self, subject: str) -> Meter:
         """Return a meter for what comes in here."""
         ...

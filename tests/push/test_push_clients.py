@@ -261,7 +261,7 @@ def test_pysher_hears_what_the_official_python_client_triggers(weft: System) -> 
     messages = [events.get(timeout=WAIT_S) for _ in range(2)]
     with pytest.raises(pusher.errors.PusherBadAuth):
         server_of(weft, "wrong").trigger(channel, "from-python", {})
-    listener.disconnect()
+    listener.disconnect(1)  # its thread is not always told; it is a daemon
 
     assert heard == [("from-python", {"text": "grüß dich"}), *(("from-python", {"n": n}) for n in range(3))]
     assert (info, channel in listed["channels"]) == ({"occupied": True, "subscription_count": 1}, True)

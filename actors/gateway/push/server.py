@@ -64,6 +64,10 @@ class PushBus(Requester, Publisher, Directory, Protocol):
         """What seals the news, for a gateway that was given the key."""
         ...
 
+    async def flush(self) -> None:
+        """Wait until what was published comes before what others publish from here on; raises FaultError."""
+        ...
+
 
 class PushAddress(Struct, frozen=True, kw_only=True):
     """Where a client connects to, by the names that clients of Pusher have for it."""
@@ -102,6 +106,7 @@ class PushServer:
             FaultError: the bus is broken.
         """
         await self._tell(EventsTriggered(events=events))
+        await self.bus.flush()  # whoever triggers the next one at another gateway has it delivered after these
 
     async def allow(self, socket_id: str, channel: str, caller: str) -> str:
         """Return what lets a socket of a caller subscribe to a channel, which ends with the caller's key.
