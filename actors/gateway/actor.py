@@ -189,13 +189,13 @@ class Gateway(Actor):
 
     @subscribes(subjects.PUSH_NEWS, at_once=1)
     async def on_push_news(self, sealed: SealedPush) -> None:
-        """Tell the clients who are connected here."""
+        """Deliver news to the clients who are connected here."""
         if self.state.push is not None:
             self.state.push.deliver(sealed)
 
     @subscribes(subjects.PUSH_NEWS, at_once=1, shared=True)
     async def on_shared_push_news(self, sealed: SealedPush) -> None:
-        """Tell another server of push, as the one replica that does."""
+        """Post news to another server of push, as the one replica that does."""
         if self.state.push is not None:
             self.state.push.post(sealed)
 

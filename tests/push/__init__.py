@@ -1,4 +1,4 @@
-"""Push by real clients: pusher-js in Node, in a page and in the worker of an extension, Pysher, and those that trigger."""
+"""Push by real clients: pusher-js in Node, a page and the worker of an extension, Pysher, and those that trigger."""
 
 from __future__ import annotations
 

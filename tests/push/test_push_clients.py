@@ -13,18 +13,18 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from importlib import import_module
 from pathlib import Path
 from queue import Queue
 from threading import Thread
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import httpx2
-import pusher
-import pysher  # type: ignore[import-untyped] # it has no types
 import pytest
 from playwright.sync_api import Worker, sync_playwright
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
+from websockets.typing import Origin
 
 from actors.fetchers.playwright import chromium
 from actors.settings import Settings
@@ -35,6 +35,10 @@ from tests.requirements import requirement
 pytestmark = [pytest.mark.nats, pytest.mark.browser, pytest.mark.timeout(180)]
 
 APP: Final = {"id": "4711", "key": "weft-test-key", "secret": "weft-test-secret"}
+pusher: Any = import_module("pusher")
+pysher: Any = import_module("pysher")
+"""They have no types."""
+
 ACTORS: Final = "gateway=2,planner,verifier,policy,keeper"
 PUSH: Final = {f"WEFT_PUSH_{name.upper().replace('ID', 'APP_ID')}": value for name, value in APP.items()}
 UNLIMITED: Final = {
@@ -157,7 +161,12 @@ def test_pusher_js_in_node_and_the_official_rest_client_pass(weft: System) -> No
     }
     clients()
     done = subprocess.run(
-        ["node", "clients.mjs", json.dumps(given)], cwd=HERE, capture_output=True, text=True, timeout=120, check=False
+        ["/usr/bin/env", "node", "clients.mjs", json.dumps(given)],
+        cwd=HERE,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
 
     outcomes = {one["name"]: one["failure"] for one in map(json.loads, done.stdout.splitlines())}
@@ -241,12 +250,21 @@ def test_pysher_hears_what_the_official_python_client_triggers(weft: System) -> 
     events: Queue[tuple[str, Any]] = Queue()
     listener = pysher.Pusher(config["key"], custom_host=config["host"], port=config["port"], secure=False, daemon=True)
 
+    def on_subscribed(_data: str) -> None:
+        events.put(("subscribed", None))
+
+    def on_triggered(data: str) -> None:
+        events.put(("from-python", json.loads(data)))
+
+    def on_message(data: str) -> None:
+        events.put(("new_message", json.loads(data)["message"]["role"]))
+
     def on_connected(_data: str) -> None:
         token = auth(weft, listener.connection.socket_id, channel).json()["auth"]
         subscribed = listener.subscribe(channel, token)
-        subscribed.bind("pusher_internal:subscription_succeeded", lambda _: events.put(("subscribed", None)))
-        subscribed.bind("from-python", lambda data: events.put(("from-python", json.loads(data))))
-        subscribed.bind("new_message", lambda data: events.put(("new_message", json.loads(data)["message"]["role"])))
+        subscribed.bind("pusher_internal:subscription_succeeded", on_subscribed)
+        subscribed.bind("from-python", on_triggered)
+        subscribed.bind("new_message", on_message)
 
     listener.connection.bind("pusher:connection_established", on_connected)
     listener.connect()
@@ -272,7 +290,7 @@ def test_a_page_of_another_origin_opens_no_socket(weft: System) -> None:
     config = config_of(weft)
     url = f"ws://{config['host']}:{config['port']}/app/{config['key']}?protocol=7"
     for origin in ("https://evil.example", "chrome-extension://ponmlkjihgfedcbaponmlkjihgfedcba"):
-        with pytest.raises(InvalidStatus) as caught, connect(url, origin=origin, proxy=None):  # type: ignore[arg-type] # a NewType
+        with pytest.raises(InvalidStatus) as caught, connect(url, origin=Origin(origin), proxy=None):
             pass
         assert caught.value.response.status_code == 403
 
@@ -323,7 +341,7 @@ def test_the_channels_of_a_key_end_when_it_is_revoked(weft: System) -> None:
     ] * 4
 
 
-class Listener:
+class NodeListener:
     """pusher-js in a process of its own, which hears one channel."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
@@ -342,7 +360,7 @@ class Listener:
         for line in self._process.stdout:
             self._events.put(json.loads(line))
 
-    def __enter__(self) -> Listener:
+    def __enter__(self) -> Self:
         self._reader.start()
         return self
 
@@ -366,10 +384,10 @@ def test_pusher_js_connects_again_when_gateways_stop_and_hears_what_comes_then(w
     session = begun(weft)
     channel = f"private-session-{session}"
     given = {"base": weft.ready.rest, "key": weft.key, "config": config_of(weft), "channel": channel}
-    command, pipe = ["node", "listener.mjs", json.dumps(given)], subprocess.PIPE
+    command, pipe = ["/usr/bin/env", "node", "listener.mjs", json.dumps(given)], subprocess.PIPE
     with (
         subprocess.Popen(command, cwd=HERE, stdin=pipe, stdout=pipe, text=True) as process,
-        Listener(process) as listener,
+        NodeListener(process) as listener,
     ):
         listener.next_of("pusher:subscription_succeeded")
         stopped = gateways(weft)

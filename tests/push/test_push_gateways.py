@@ -7,8 +7,9 @@ import os
 import signal
 import uuid
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Awaitable, Callable, Generator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -98,6 +99,14 @@ class Subscriber:
             told = await answered(self.http, "GET", f"/api/session/{session}/messages?since=0")
             self.read |= {(session, one["messageId"]) for one in told["messages"]}
 
+    async def catch_up(self, truth: set[tuple[str, str]]) -> None:
+        """Know all there is: what was pushed, and where the line broke what can be read; under the test's deadline."""
+        mine = {one for one in truth if one[0] in self.sessions}
+        while self.lost and not self.known >= mine:
+            await self.poll()
+        while not self.known >= mine or (not self.lost and len(self.rounds) < len(self.sessions)):
+            await anyio.sleep(0.01)
+
     @property
     def known(self) -> set[tuple[str, str]]:
         return set(self.pushed) | self.read
@@ -128,7 +137,7 @@ async def play(http: httpx2.AsyncClient, session: str) -> None:
     await answered(http, "POST", "/api/agent/interact", json=body)
 
 
-async def each(sessions: list[str], work: Any) -> None:
+async def each(sessions: list[str], work: Callable[[str], Awaitable[object]]) -> None:
     """Do something for each session, some of them at once."""
     places = anyio.Semaphore(AT_ONCE)
 
@@ -141,44 +150,49 @@ async def each(sessions: list[str], work: Any) -> None:
             tasks.start_soon(one, session)
 
 
+async def begin(http: httpx2.AsyncClient, session: str) -> None:
+    await answered(http, "POST", "/api/session/init", json={"sessionId": session})
+
+
 def kill_the_busier_gateway(weft: System) -> None:
     pids = [int(str(one["pid"])) for one in weft.replicas() if one["actor"] == "gateway"]
     os.kill(max(pids, key=lambda pid: len(list(Path(f"/proc/{pid}/fd").iterdir()))), signal.SIGKILL)
 
 
+async def heard_with_a_death(weft: System, sessions: list[str]) -> tuple[list[Subscriber], Subscriber]:
+    """Play a round of each session, and kill a gateway meanwhile; return who heard what, and what there is to read."""
+    headers = {"Authorization": f"Bearer {weft.key}"}
+    limits = httpx2.Limits(max_keepalive_connections=0)  # so that both gateways are asked
+    early = len(sessions) // 3
+    async with httpx2.AsyncClient(
+        base_url=weft.ready.rest, headers=headers, trust_env=False, timeout=60, limits=limits
+    ) as http:
+        config = await answered(http, "GET", "/api/pusher/config")
+        await each(sessions, partial(begin, http))
+        parts = range(0, len(sessions), CHANNELS_OF_A_SOCKET)
+        subscribers = [Subscriber(http, config, sessions[one : one + CHANNELS_OF_A_SOCKET]) for one in parts]
+        truth = Subscriber(http, config, sessions)
+        async with anyio.create_task_group() as tasks:
+            for subscriber in subscribers:
+                tasks.start_soon(subscriber.run)
+            for subscriber in subscribers:
+                await subscriber.ready.wait()
+            await each(sessions[:early], partial(play, http))
+            async with anyio.create_task_group() as rounds:
+                rounds.start_soon(each, sessions[early:], partial(play, http))
+                await anyio.to_thread.run_sync(kill_the_busier_gateway, weft)
+            await truth.poll()
+            for subscriber in subscribers:
+                await subscriber.catch_up(truth.read)
+            tasks.cancel_scope.cancel()
+    return subscribers, truth
+
+
 @pytest.mark.parametrize("count", [60, pytest.param(1_000, marks=[pytest.mark.full, pytest.mark.timeout(600)])])
 async def test_every_message_is_pushed_once_or_read_though_a_gateway_is_killed(weft: System, count: int) -> None:
     sessions = [str(uuid.uuid4()) for _ in range(count)]
-    headers = {"Authorization": f"Bearer {weft.key}"}
-    limits = httpx2.Limits(max_keepalive_connections=0)  # so that both gateways are asked
     with anyio.fail_after(500):
-        async with httpx2.AsyncClient(
-            base_url=weft.ready.rest, headers=headers, trust_env=False, timeout=60, limits=limits
-        ) as http:
-            config = await answered(http, "GET", "/api/pusher/config")
-            await each(sessions, lambda one: answered(http, "POST", "/api/session/init", json={"sessionId": one}))
-            parts = range(0, count, CHANNELS_OF_A_SOCKET)
-            subscribers = [Subscriber(http, config, sessions[one : one + CHANNELS_OF_A_SOCKET]) for one in parts]
-            async with anyio.create_task_group() as tasks:
-                for subscriber in subscribers:
-                    tasks.start_soon(subscriber.run)
-                for subscriber in subscribers:
-                    await subscriber.ready.wait()
-                await each(sessions[: count // 3], lambda one: play(http, one))
-                async with anyio.create_task_group() as rounds:
-                    rounds.start_soon(each, sessions[count // 3 :], lambda one: play(http, one))
-                    await anyio.to_thread.run_sync(kill_the_busier_gateway, weft)
-                truth = Subscriber(http, config, sessions)
-                await truth.poll()
-                for subscriber in subscribers:
-                    mine = {one for one in truth.read if one[0] in subscriber.sessions}
-                    while subscriber.lost and not subscriber.known >= mine:
-                        await subscriber.poll()
-                    while not subscriber.known >= mine or (
-                        not subscriber.lost and len(subscriber.rounds) < len(subscriber.sessions)
-                    ):
-                        await anyio.sleep(0.01)  # under the deadline of the whole
-                tasks.cancel_scope.cancel()
+        subscribers, truth = await heard_with_a_death(weft, sessions)
 
     undisturbed = [one for one in subscribers if not one.lost]
     assert len(truth.read) == 2 * count
@@ -199,13 +213,13 @@ async def test_another_server_is_told_each_event_once_by_one_of_the_gateways(wef
             config = await answered(http, "GET", "/api/pusher/config")
             sessions = [str(uuid.uuid4()) for _ in range(4)]
             for session in sessions:
-                await answered(http, "POST", "/api/session/init", json={"sessionId": session})
+                await begin(http, session)
             subscriber = Subscriber(http, config, sessions)
             own = await http.get("/apps/4711/channels")
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(subscriber.run)
                 await subscriber.ready.wait()
-                await each(sessions, lambda one: play(http, one))
+                await each(sessions, partial(play, http))
                 while subscriber.rounds.total() < 4:
                     await anyio.sleep(0.01)  # under the deadline
                 tasks.cancel_scope.cancel()

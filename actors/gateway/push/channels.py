@@ -27,7 +27,7 @@ _REFUSED: Final = "The connection is unauthorized."
 _ENDED: Final = "The key of this channel has ended."
 
 
-class Listener(Protocol):
+class FrameReceiver(Protocol):
     """A socket that frames are sent to."""
 
     id: str
@@ -45,7 +45,7 @@ class Listener(Protocol):
 class _Heard:
     """What one socket hears: `allowed` says to whom the signature of a channel was given, where that is known."""
 
-    listener: Listener
+    listener: FrameReceiver
     channels: set[str] = field(default_factory=set[str])
     allowed: dict[str, str] = field(default_factory=dict[str, str])
 
@@ -71,7 +71,7 @@ class Channels:
         return len(self._sockets)
 
     @contextmanager
-    def connected(self, listener: Listener) -> Generator[None]:
+    def connected(self, listener: FrameReceiver) -> Generator[None]:
         """Have a socket take part while the block lasts."""
         self._sockets[listener.id] = heard = _Heard(listener)
         try:
@@ -81,7 +81,7 @@ class Channels:
                 self._leave(heard, channel)
             del self._sockets[listener.id]
 
-    def subscribe(self, listener: Listener, app: PushApp, channel: str, auth: str) -> None:
+    def subscribe(self, listener: FrameReceiver, app: PushApp, channel: str, auth: str) -> None:
         """Have a socket hear a channel, or tell it why not."""
         heard = self._sockets[listener.id]
         complaint = self._complaint(heard, app, channel, auth)
@@ -92,7 +92,7 @@ class Channels:
         self._channels.setdefault(channel, {})[listener.id] = heard
         listener.send(subscribed(channel))
 
-    def unsubscribe(self, listener: Listener, channel: str) -> None:
+    def unsubscribe(self, listener: FrameReceiver, channel: str) -> None:
         """Have a socket hear a channel no more."""
         self._leave(self._sockets[listener.id], channel)
 

@@ -74,26 +74,30 @@ class ExternalPush:
         for event in events:
             try:
                 self._send.send_nowait(event)
-            except anyio.WouldBlock:
+            except (anyio.WouldBlock, anyio.ClosedResourceError, anyio.BrokenResourceError):
                 log.warning(PUSH_POST_DROPPED, channel=event.channel, name=event.event)
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
         """Post what is queued as long as the block lasts, and what is left at its end for a moment."""
+        done = anyio.Event()
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._post_queued)
+            tasks.start_soon(self._post_queued, done)
             try:
                 yield
             finally:
                 self._send.close()
                 with anyio.move_on_after(LAST_POSTS_S, shield=True):
-                    async for event in self._receive:
-                        await self._post_batch([event, *self._waiting()])
+                    await done.wait()
                 tasks.cancel_scope.cancel()
 
-    async def _post_queued(self) -> None:
-        async for event in self._receive:
-            await self._post_batch([event, *self._waiting()])
+    async def _post_queued(self, done: anyio.Event) -> None:
+        try:
+            with self._receive:
+                async for event in self._receive:
+                    await self._post_batch([event, *self._waiting()])
+        finally:
+            done.set()
 
     def _waiting(self) -> list[PushEvent]:
         """Take what waits already, as far as one request has room."""

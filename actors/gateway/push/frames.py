@@ -70,7 +70,7 @@ class ClientFrame(Struct, frozen=True):
     channel: str = ""
 
 
-class Subscription(Struct, frozen=True):
+class ChannelSubscription(Struct, frozen=True):
     """What a client wants to hear, and the signature that lets it."""
 
     channel: str
@@ -88,12 +88,12 @@ def read_frame(text: str) -> ClientFrame | None:
         return None
 
 
-def read_subscription(data: Any) -> Subscription | None:
+def read_subscription(data: Any) -> ChannelSubscription | None:
     """Read what stands in a frame that subscribes or unsubscribes, as an object or as a text of JSON."""
     try:
         if isinstance(data, str):
-            return msgspec.json.decode(data, type=Subscription)
-        return msgspec.convert(data, Subscription)
+            return msgspec.json.decode(data, type=ChannelSubscription)
+        return msgspec.convert(data, ChannelSubscription)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return None
 

@@ -17,7 +17,7 @@ from msgspec import Struct
 from actors.gateway.access.rules import base_url
 from actors.gateway.push.channels import Channels
 from actors.gateway.push.credentials import push_app
-from actors.gateway.push.news import events_of, opened_news
+from actors.gateway.push.session_events import events_of, opened_news
 from actors.gateway.push.signatures import PushApp
 from actors.gateway.push.sockets import PushSockets
 from actors.settings import Settings

@@ -53,7 +53,7 @@ class TriggerRequest(Struct, frozen=True, kw_only=True):
     socket_id: str | None = None
 
 
-class BatchRequest(Struct, frozen=True, kw_only=True):
+class TriggerBatch(Struct, frozen=True, kw_only=True):
     """Several events at once."""
 
     batch: Annotated[tuple[TriggerRequest, ...], Meta(max_length=MAX_BATCH)]
@@ -98,7 +98,7 @@ class ServerApi:
             case "POST", ["events"]:
                 return await self._trigger(_read(body, TriggerRequest))
             case "POST", ["batch_events"]:
-                return await self._trigger(*_read(body, BatchRequest).batch)
+                return await self._trigger(*_read(body, TriggerBatch).batch)
             case "GET", ["channels"]:
                 return await self._list(query)
             case "GET", ["channels", name] if is_channel(name):

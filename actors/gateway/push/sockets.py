@@ -154,13 +154,13 @@ class PushSocket:
     async def _watch(self) -> None:
         """Ask a client that says nothing whether it is still there."""
         while True:
-            if await self._hears(self.activity_timeout_s):
+            if await self._is_active_within(self.activity_timeout_s):
                 continue
             self.send(frames.frame(frames.PING, "{}"))
-            if not await self._hears(min(PONG_S, self.activity_timeout_s)):
+            if not await self._is_active_within(min(PONG_S, self.activity_timeout_s)):
                 self.end(frames.NO_PONG)
 
-    async def _hears(self, within_s: float) -> bool:
+    async def _is_active_within(self, within_s: float) -> bool:
         self._heard = heard = anyio.Event()
         with anyio.move_on_after(within_s):
             await heard.wait()

@@ -1,4 +1,4 @@
-"""Tells gateways what was said in chat sessions, for the clients that are connected to them (001 §3.5).
+"""Publishes to gateways what was said in chat sessions, for the clients that are connected to them (001 §3.5).
 
 It is news: what does not reach a client is in the journal, where whoever asks for the messages reads it.
 """
@@ -33,14 +33,14 @@ class ChatNews:
     bus: Bus
 
     async def message(self, message: ChatMessageAdded) -> None:
-        """Tell that a message was added."""
-        await self._tell(MessageTold(message=message))
+        """Publish a message that was added."""
+        await self._publish(MessageTold(message=message))
 
-    async def round(self, told: RoundTold) -> None:
-        """Tell that a round was answered."""
-        await self._tell(told)
+    async def round(self, answered: RoundTold) -> None:
+        """Publish a round that was answered."""
+        await self._publish(answered)
 
-    async def _tell(self, news: MessageTold | RoundTold) -> None:
+    async def _publish(self, news: MessageTold | RoundTold) -> None:
         if self.bus.seal is None or not self.bus.seal.holds(PUSH):
             return
         sealed = SealedPush(sealed=self.bus.seal.seal(encode(news), PUSH))

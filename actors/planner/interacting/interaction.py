@@ -33,8 +33,8 @@ from protocol.push import RoundTold
 OnRound = Callable[[RoundTold], Awaitable[None]]
 
 
-async def _nobody(_told: RoundTold) -> None:
-    """Tell nobody of a round."""
+async def _nobody(_answered: RoundTold) -> None:
+    """Pass a round on to nobody."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from actors.gateway.push import frames
 from actors.gateway.push.credentials import check_push, push_app
-from actors.gateway.push.news import message_data, round_data
+from actors.gateway.push.session_events import message_data, round_data
 from actors.gateway.push.signatures import WINDOW_S, PushApp, SignatureError
 from bus.seal import Seal, new_key
 from protocol.acting.chats import ChatMessageAdded

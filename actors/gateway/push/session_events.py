@@ -84,15 +84,15 @@ def message_data(message: ChatMessageAdded) -> str:
         status=whole.status,
         metadata=task | {"truncated": True},
     )
-    told = NewMessage(session_id=message.session, message=whole)
-    return _fitting(told, replace(told, message=short))
+    event = NewMessage(session_id=message.session, message=whole)
+    return _fitting(event, replace(event, message=short))
 
 
-def round_data(told: RoundTold) -> str:
+def round_data(answered: RoundTold) -> str:
     """Write the data of `interact_response`; of one that would be too large, what fits."""
-    data = told.data
+    data = answered.data
     whole = InteractResponse(
-        session_id=told.session,
+        session_id=answered.session,
         task_id=data.task_id,
         action=data.action,
         thought=data.thought,
