@@ -57,8 +57,8 @@ async def read_file(request: Request, max_bytes: int) -> bytes:
     return await _read(request, max_bytes)
 
 
-async def read_form(request: Request) -> dict[str, str]:
-    """Read the fields of an HTML form, each of which stands there once.
+async def read_form(request: Request, known: tuple[str, ...]) -> dict[str, str]:
+    """Read the known fields of an HTML form, each of which stands there once; others are passed over.
 
     Raises:
         HttpStatusError: 413 or 415, for a body that is too large or of another type.
@@ -66,10 +66,13 @@ async def read_form(request: Request) -> dict[str, str]:
     """
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != FORM:
         raise invalid(f"The body has to be {FORM}", 415)
-    pairs = _pairs(await _read(request, MAX_FORM_BYTES), "The body")
-    fields = dict(pairs)
-    if len(fields) < len(pairs):
-        raise MalformedError(fault(Code.VALIDATION_INVALID_REQUEST, "A field stands in the body more than once"))
+    body = await _read(request, MAX_FORM_BYTES)
+    fields: dict[str, str] = {}
+    for name, value in _pairs(body, "The body", MAX_FORM_BYTES):
+        if name in fields:
+            raise _at(name, "stands in the body more than once")
+        if name in known:
+            fields[name] = value
     return fields
 
 
@@ -125,7 +128,7 @@ def query(raw: bytes, known: tuple[str, ...]) -> dict[str, str]:
     """
     if not raw:
         return {}
-    pairs = _pairs(raw, "The query")
+    pairs = _pairs(raw, "The query", MAX_QUERY_FIELDS)
     fields: dict[str, str] = {}
     for name, value in pairs:
         if name not in known:
@@ -151,9 +154,9 @@ def named(path_params: Mapping[str, Any], raw_path: bytes) -> dict[str, str]:
     return {name: str(value) for name, value in path_params.items()}
 
 
-def _pairs(raw: bytes, what: str) -> list[tuple[str, str]]:
+def _pairs(raw: bytes, what: str, most: int) -> list[tuple[str, str]]:
     try:
-        return parse_qsl(raw.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=MAX_QUERY_FIELDS)
+        return parse_qsl(raw.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=most)
     except UnicodeError:
         raise MalformedError(fault(Code.VALIDATION_INVALID_REQUEST, f"{what} is not UTF-8")) from None
     except ValueError:

@@ -271,7 +271,7 @@ class Resource:
         if endpoint.raw:
             return Addressed(params, await read_file(request, endpoint.raw))
         if endpoint.form is not None:
-            return _params(endpoint.form, await read_form(request))
+            return _params(endpoint.form, await read_form(request, endpoint.form.__struct_encode_fields__))
         if endpoint.body is None:
             return params
         body = await read_json(request, optional=endpoint.optional)
