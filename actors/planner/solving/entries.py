@@ -27,13 +27,15 @@ _LOG_IN: Final = re.compile(
     _FLAGS | re.DOTALL,
 )
 _USER: Final = re.compile(
-    rf"\b(?:as|user\s?name|user|e-?mail(?:\s+address)?|login|als|benutzername|comme|identifiant|como|usuario)\s*:?\s*(?:the\s+)?(?:user\s+)?(?P<value>{_VALUE}|[^\s,;]+)",
+    rf"(?<!{{)\b(?:as|user\s?name|user|e-?mail(?:\s+address)?|login|als|benutzername|comme|identifiant|como|usuario)\s*:?\s*(?:the\s+)?(?:user\s+)?(?P<value>{_VALUE}|[^\s,;]+)",
     _FLAGS,
 )
 _SECRET: Final = re.compile(
-    rf"\b(?:password|passcode|pin|passwort|kennwort|mot de passe|contraseña)\s*:?\s*(?P<value>{_VALUE}|[^\s,;]+)",
+    rf"(?<!{{)\b(?:password|passcode|pin|passwort|kennwort|mot de passe|contraseña|(?:with|mit|avec|con)(?=\s+{{))"
+    rf"\s*:?\s*(?P<value>{_VALUE}|[^\s,;]+)",
     _FLAGS,
 )
+_BOTH_GIVEN: Final = re.compile(r"\bwith\s+(?P<user>{[^{}]+})\s*(?:,|and)\s*(?P<value>{[^{}]+})\s*$", _FLAGS)
 _BEHIND: Final = re.compile(
     r"\s*(?:[,.;]\s*(?:(?:and|und|et|y)\s+)?(?:then\b|dann\b)?|(?:and|und|et|y)(?:\s+(?:then|dann))?\b|then\b|dann\b)"
     r"[\s,]*(?P<rest>\S.*)$",
@@ -134,18 +136,25 @@ def login_steps(goal: str, page: PageTree) -> tuple[str, ...]:
     if match is None:
         return ()
     rest = match["rest"] or match["other"] or ""
-    secret = _SECRET.search(rest)
-    user = _USER.search(rest)
+    both = _BOTH_GIVEN.search(rest)
+    secret, user = _SECRET.search(rest), _USER.search(rest)
+    if both is not None and (secret is None or user is None):
+        return _login(both["user"], both["value"], page)
     if secret is None or user is None:
         return ()
-    has_form = any("password" in node.name.casefold() or node.role == "inp" for node in page.nodes)
-    steps = [] if has_form else ["Click log in"]
-    steps += [f"Enter {_as_quote(masked.whole(user['value']))} into the username field"]
-    steps += [f"Enter {_as_quote(masked.whole(secret['value']))} into the password field", "Submit log in"]
+    steps = _login(masked.whole(user["value"]), masked.whole(secret["value"]), page)
     behind = _BEHIND.match(rest[max(secret.end(), user.end()) :])
-    if behind is not None:
-        steps += list(clauses_of(masked.whole(behind["rest"])))
-    return tuple(steps)
+    return steps if behind is None else (*steps, *clauses_of(masked.whole(behind["rest"])))
+
+
+def _login(user: str, secret: str, page: PageTree) -> tuple[str, ...]:
+    has_form = any("password" in node.name.casefold() or node.role == "inp" for node in page.nodes)
+    return (
+        *(() if has_form else ("Click log in",)),
+        f"Enter {_as_quote(user)} into the username field",
+        f"Enter {_as_quote(secret)} into the password field",
+        "Submit log in",
+    )
 
 
 def _as_quote(value: str) -> str:

@@ -26,6 +26,21 @@ _PLANS = (
             "submit",
         ),
     ),
+    *(
+        (
+            goal,
+            (
+                f"Enter {user} into the username field",
+                "Enter {password} into the password field",
+                "Submit log in",
+            ),
+        )
+        for goal, user in (
+            ("Log in as ada with {password}", '"ada"'),
+            ("Log in with {user} and {password}", "{user}"),
+            ("Sign in as {user} with the password {password}", "{user}"),
+        )
+    ),
     (
         "Log in as ada with password {password} then open the orders",
         (
