@@ -56,6 +56,14 @@ def explore(instruction: Instruction, scene: Scene, attempts: Attempts) -> Chose
     return Unsolved(why=f"Nothing on the page fits “{instruction.words}”.")
 
 
+def next_tab(scene: Scene, attempts: Attempts) -> Chosen | None:
+    """Return the look into the next tab that was not looked into, if any."""
+    visited = {call.element for call in attempts.looked}
+    tabs = (node for node in scene.of_roles("tab") if not node.states & {"selected", "disabled"})
+    left = next((node for node in tabs if node.id not in visited and not node.occluded), None)
+    return looking(left, "switch to") if left is not None and len(attempts.looked) < MAX_LOOKS else None
+
+
 def _around(place: str, scene: Scene) -> frozenset[str]:
     """Return the openers in the row, card or section that words name; none where it has none."""
     fits = [NodeFit(node=node, score=1.0) for node, _ in _openers(scene)]

@@ -10,7 +10,7 @@ from typing import Final
 
 from actors.planner.solution import Solution, StepOver, Unsolved, UserAsked
 from actors.planner.solving.attempts import Attempts
-from actors.planner.solving.exploring import SHUT_SIGNS, explore, uncover
+from actors.planner.solving.exploring import SHUT_SIGNS, explore, next_tab, uncover
 from actors.planner.solving.instructions import Instruction, without_article
 from actors.planner.solving.moves import looking, on, press_key
 from actors.planner.solving.picking import Wanted, anchors, pick, pick_all
@@ -89,7 +89,16 @@ def reach(instruction: Instruction, scene: Scene, attempts: Attempts, *, action:
                 return on(beside, score, action=action)
             if (node.occluded and action != "hover") or attempts.was_covered:
                 return uncover(scene, attempts)
+            if not _is_called_so(node, wanted.phrase) and (tab := next_tab(scene, attempts)) is not None:
+                return tab
             return on(node, score, action=action)
+
+
+def _is_called_so(node: SemanticNode, phrase: TargetPhrase) -> bool:
+    """Return whether a node has the very words that a phrase quotes, where it quotes some."""
+    return not phrase.quoted or any(
+        quote.strip() in {node.name.strip(), node.context.strip()} for quote in phrase.quoted
+    )
 
 
 def _labelled_control(label: SemanticNode, scene: Scene) -> SemanticNode | None:

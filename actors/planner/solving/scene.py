@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from actors.planner.solving.vocabulary import CONTROLS
+from msgspec import structs
+
+from actors.planner.solving.vocabulary import CONTROLS, FIELDS
 from actors.planner.solving.words import bare, folded, likeness
 from protocol.acting.tree import PageTree, SemanticNode
 
@@ -14,6 +16,9 @@ _OWN_PART: Final = 0.5
 """A text that stands in the goal and is so much of it is the goal, shown on the page."""
 
 _OWN_LIKENESS: Final = 0.85
+
+_GOAL_WORDS: Final = 4
+"""A goal of fewer words may well be the name of a field."""
 
 _SAME_LEFT_PX: Final = 12.0
 _FAR: Final = 1e6
@@ -31,9 +36,10 @@ class Scene:
 
     @cached_property
     def nodes(self) -> tuple[SemanticNode, ...]:
-        """The nodes without those that only show the goal."""
+        """The nodes without those that only show the goal; a field that stands beside the goal is not named by it."""
         goal = folded(self.goal)
-        return tuple(node for node in self.page.nodes if not (node.role == "text" and _is_goal(node.name, goal)))
+        shown = (node for node in self.page.nodes if not (node.role == "text" and _is_goal(node.name, goal)))
+        return tuple(structs.replace(node, name="") if _is_beside_goal(node, goal) else node for node in shown)
 
     @cached_property
     def order(self) -> dict[str, int]:
@@ -88,6 +94,10 @@ def _is_goal(text: str, goal: str) -> bool:
     if goal in folded(text) or (shown in goal and len(shown) >= _OWN_PART * len(goal)):
         return True
     return len(shown) >= _OWN_PART * len(goal) and likeness(shown, goal) >= _OWN_LIKENESS
+
+
+def _is_beside_goal(node: SemanticNode, goal: str) -> bool:
+    return node.role in FIELDS and len(goal.split()) >= _GOAL_WORDS and goal in folded(node.name)
 
 
 def _similar_height(one: SemanticNode, other: SemanticNode) -> bool:
