@@ -32,6 +32,7 @@ from protocol.faults import FaultError
 from tests.acting.episode import NotShownError, Played, played_as
 from tests.acting.miniwob import Episode, MiniWob, miniwob, tasks
 from tests.acting.oracles import ORACLES
+from tests.bench.steps import calibration_error
 from tests.bench.table import Row
 from tests.integration.playwright.browsing import Browsing
 from tests.integration.playwright.driving import site_and_browser
@@ -48,7 +49,6 @@ CERTAINTY: Final = 0.95
 
 SABOTAGES: Final = ("dropped", "wrong target", "neighbour")
 READING: Final = frozenset({"wait", "getText", "getAttribute", "dropdownOptions", "screenshot", "getTabs"})
-BINS: Final = 10
 
 
 @dataclass
@@ -241,21 +241,13 @@ def _verdict_rows(judged: list[EpisodeVerdict]) -> list[Row]:
     wrong = [one for one in done if not one.rewarded]
     rewarded = [one for one in judged if one.rewarded]
     missed = [one for one in rewarded if not one.claimed]
+    error = calibration_error((one.confidence, one.rewarded) for one in judged)
     false_share, missed_share = 100 * len(wrong) / max(len(done), 1), 100 * len(missed) / max(len(rewarded), 1)
     return [
         Row("verdicts: false success", f"{len(wrong)} of {len(done)}", "the page", false_share, 2, "<=", "%"),
         Row("verdicts: missed success", f"{len(missed)} of {len(rewarded)}", "the page", missed_share, 5, "<=", "%"),
-        Row("verdicts: calibration error", f"{len(judged)} episodes", "the page", _ece(judged), 0.05, "<=", ""),
+        Row("verdicts: calibration error", f"{len(judged)} episodes", "the page", error, 0.05, "<=", ""),
     ]
-
-
-def _ece(judged: list[EpisodeVerdict]) -> float:
-    """Return the expected calibration error in equal bins of the confidence in the task."""
-    bins = defaultdict[int, list[EpisodeVerdict]](list)
-    for one in judged:
-        bins[min(int(one.confidence * BINS), BINS - 1)].append(one)
-    gaps = (abs(sum(one.confidence - one.rewarded for one in inside)) for inside in bins.values())
-    return sum(gaps) / max(len(judged), 1)
 
 
 # -- act without any model ---------------------------------------------------------------------------------------------

@@ -61,10 +61,11 @@ def figures(steps: Sequence[JudgedStep]) -> list[Row]:
     wrong = sum(not one.case.truth for one in claimed)
     missed = sum(not one.verdict.succeeded for one in true)
     count = f"{len(steps)} steps, {len(true)} done as they should be"
+    error = calibration_error((one.verdict.confidence, one.case.truth) for one in steps)
     return [
         _share("steps: success where there was none", wrong, len(claimed), count, FALSE_SUCCESS),
         _share("steps: success that was missed", missed, len(true), count, MISSED),
-        Row("steps: error of the confidence (ECE)", "", count, calibration_error(steps), ECE, "<=", ""),
+        Row("steps: error of the confidence (ECE)", "", count, error, ECE, "<=", ""),
     ]
 
 
@@ -72,13 +73,13 @@ def _share(what: str, some: int, whole: int, count: str, bound: float) -> Row:
     return Row(what, f"{some} of {whole}", count, some / max(1, whole), bound, "<=", "")
 
 
-def calibration_error(steps: Sequence[JudgedStep]) -> float:
-    """Return by how much confidence and truth differ, over ten bands of confidence."""
-    bins = defaultdict[int, list[JudgedStep]](list)
-    for one in steps:
-        bins[min(_BINS - 1, int(one.verdict.confidence * _BINS))].append(one)
-    gaps = (abs(sum(one.verdict.confidence - one.case.truth for one in group)) for group in bins.values())
-    return sum(gaps) / max(1, len(steps))
+def calibration_error(judged: Iterable[tuple[float, bool]]) -> float:
+    """Return by how much confidence and truth differ, over ten bands of confidence (ECE)."""
+    bins = defaultdict[int, list[tuple[float, bool]]](list)
+    for confidence, truth in judged:
+        bins[min(_BINS - 1, int(confidence * _BINS))].append((confidence, truth))
+    gaps = (abs(sum(confidence - truth for confidence, truth in group)) for group in bins.values())
+    return sum(gaps) / max(1, sum(map(len, bins.values())))
 
 
 def main(first: int, last: int) -> None:
