@@ -43,6 +43,9 @@ DRAG_STEPS: Final = 12
 _KEY_BY_KEY: Final = 200
 _POLL_S: Final = 0.1
 _NUDGE_PX: Final = 3
+_ROW_PX: Final = 20
+"""From here on something is dragged to another row."""
+
 _STEP_S: Final = 0.008
 _HOLD_S: Final = 0.05
 _RESERVE_MS: Final = 1_500
@@ -308,17 +311,25 @@ async def _drag(op: TabContext, start: Point, goal: Point) -> None:
     try:
         await mouse.move(start[0] + _sign(goal[0] - start[0]) * 4, start[1] + _sign(goal[1] - start[1]) * 4, steps=2)
         await anyio.sleep(_HOLD_S)
-        before = goal[0] - _sign(goal[0] - start[0]) * _NUDGE_PX, goal[1] - (_sign(goal[1] - start[1]) or 1) * _NUDGE_PX
+        before = _short_of(start, goal)
         for step in range(1, DRAG_STEPS + 1):
             await mouse.move(*_between(start, before, step / DRAG_STEPS))
             await anyio.sleep(_STEP_S)
         await anyio.sleep(_HOLD_S)
-        await mouse.move(*goal)  # lists make room by the way of the last move, both across and down
+        await mouse.move(*goal)  # lists make room by the way of the last move
         await anyio.sleep(_HOLD_S)
         await mouse.move(*goal)
     finally:
         with anyio.move_on_after(1, shield=True):
             await mouse.up()
+
+
+def _short_of(start: Point, goal: Point) -> Point:
+    """Return the point from which a drag arrives: straight from above or below in another row, else from beside it."""
+    across, down = goal[0] - start[0], goal[1] - start[1]
+    if abs(down) > _ROW_PX:
+        return goal[0], goal[1] - _sign(down) * _NUDGE_PX
+    return goal[0] - _sign(across) * _NUDGE_PX, goal[1] - (_sign(down) or 1) * _NUDGE_PX
 
 
 def _between(start: Point, goal: Point, share: float) -> Point:
