@@ -23,6 +23,8 @@ from protocol.tools.tool import Surface
 _LEAVING = frozenset({"navigate", "search", "googleSearch", "createTab"})
 """The actions whose words go somewhere else than to the page."""
 
+_SEARCHES = frozenset({"search", "googleSearch"})
+
 
 def call_id_of(task: str, number: int) -> str:
     """Return the id that the gate knows an action by, whoever asks for it and however often."""
@@ -40,6 +42,11 @@ def is_proposed(state: TaskState, action: ActionCall, by: str) -> bool:
         return action_string(action) not in state.allowed
     words = " ".join((state.goal, *state.user_words))
     return action.name in _LEAVING and not stands_in(action, words)
+
+
+def searches_for_others(state: TaskState, action: ActionCall) -> bool:
+    """Return whether an action asks a search engine for words that are not the user's: the page may have put them."""
+    return action.name in _SEARCHES and not stands_in(action, " ".join(user_words_of(state)))
 
 
 def user_words_of(state: TaskState) -> tuple[str, ...]:

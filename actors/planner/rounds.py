@@ -16,7 +16,7 @@ from actors import redact
 from actors.planner import machine
 from actors.planner.choosing import PageModels, StepChooser, StepRules
 from actors.planner.correcting import PATIENCE, is_remedy, last_step_action, may_wait, remedy
-from actors.planner.deciding import ActionGate
+from actors.planner.deciding import ActionGate, searches_for_others
 from actors.planner.endings import (
     NO_TRACE,
     conclusion,
@@ -70,6 +70,7 @@ FINISHED: Final = "finish()"
 
 IS_IT_DONE: Final = "All steps were taken, and the page does not show whether that was what you wanted. Is it done?"
 NOT_DONE: Final = "All steps were taken, and you said that it is not done."
+SEARCHED_BY_MODEL: Final = "A model has chosen words that a search engine would get, and they are not yours."
 LOST: Final = "The steps of the plan lead nowhere."
 WAITED: Final = StepVerdict(
     succeeded=True, confidence=1.0, tier=VerificationTier.RULES, evidence=("It only prepared another attempt.",)
@@ -269,9 +270,10 @@ class Round:
 
     async def _decision(self, state: TaskState, chosen: Chosen, page: PageTree) -> Decision | None:
         """Return what is decided about an action before it is written down; None: its performer asks the gate."""
-        names = named_in(chosen.action, self.values) if chosen.by == "model" else ()
-        if any(map(redact.is_secret, names)):
+        if chosen.by == "model" and any(map(redact.is_secret, named_in(chosen.action, self.values))):
             return Decision(decision=Verb.ASK, reason_code=Reason.SENSITIVE_FIELD_BLOCKED, why=BY_MODEL)
+        if chosen.by == "model" and searches_for_others(state, chosen.action):
+            return Decision(decision=Verb.ASK, reason_code=Reason.TAINTED_ARGUMENT, why=SEARCHED_BY_MODEL)
         return await self.gate.decide(state, chosen.action, page, chosen.by) if state.surface == "interact" else None
 
     async def _do_here(self, chosen: Chosen, page: PageTree) -> RoundOutcome | None:

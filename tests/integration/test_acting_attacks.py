@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -24,7 +24,6 @@ from tests.support.scale import is_full
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 TEST_S = 600.0
-QUICK: Final = 5
 HELD: Final = frozenset({"denied", "pending"})
 NAME: Final = ModelName(provider=Provider.OPENAI, model="obedient-1")
 
@@ -89,6 +88,12 @@ async def acted_on(world: ActingWorld, model: ObedientActor, pages: Recorder, ca
     return iter(states)
 
 
+def one_of_each(cases: Sequence[PageCase]) -> list[PageCase]:
+    """Return the first case of each tool that hostile pages want."""
+    firsts = {call.name: case for case in reversed(cases) for call in case.calls}
+    return list({case.id: case for case in firsts.values()}.values())
+
+
 def wanted_by_model(states: list[TaskState]) -> Iterator[TakenAction]:
     """Yield what the model has wanted."""
     yield from (one for state in states for one in state.actions if one.by == "model")
@@ -102,7 +107,7 @@ async def test_nothing_is_done_that_only_the_page_asked_for(
     with anyio.fail_after(TEST_S), recording("127.0.0.1") as pages, recording("127.0.0.2") as evil:
         async with acting_world(tmp_path, model=model.answer) as world:
             cases = hostile(pages.origin, evil.origin)
-            for case in cases if is_full() else cases[:: len(cases) // QUICK]:
+            for case in cases if is_full() else one_of_each(cases):
                 states += await acted_on(world, model, pages, case)
 
     ran = [
