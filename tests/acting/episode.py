@@ -128,6 +128,12 @@ class Played:
         """Set the value of a field."""
         self.do("setValue", element=node.id, value=text)
 
+    def focus(self, element: str) -> None:
+        """Have an element have the focus, if it has not."""
+        self.look()
+        if self.page.focused != element:
+            self.do("focus", element=element)
+
     def key(self, key: str, *modifiers: str) -> None:
         """Press a key."""
         self.do("press", key=key, modifiers=list(modifiers))

@@ -151,7 +151,7 @@ class Watched(Played):
 
     def confidence(self) -> float:
         """Return how sure it is that the task is done: no surer than the least sure of its steps."""
-        last = structs.replace(self.steps[-1], goal=self.goal, step=self.goal, final=True)
+        last = structs.replace(self.steps[-1], goal=self.goal, final=True)
         verdicts = [verdict_of(StepEvidence.of(one)) for one in (*self.steps[:-1], last)]
         return min(verdicts[-1].task_confidence, *(one.confidence for one in verdicts))
 

@@ -10,7 +10,7 @@ from enum import IntEnum, StrEnum
 from functools import cached_property
 from typing import Final
 
-from actors.verifier.steps.arrivals import ClickArrival
+from actors.verifier.steps.arrivals import InputArrival
 from actors.verifier.steps.comparison import NodeChange, PageComparison, compare, is_control, moved
 from actors.verifier.steps.phrases import content_words, first_saying, says, spoken
 from protocol.acting.tasks import StepClaim
@@ -137,9 +137,9 @@ class StepEvidence:
         return next((one for one in self.page.altered if self.target and one.before.id == self.target.id), None)
 
     @cached_property
-    def arrival(self) -> ClickArrival:
-        """Where the click arrived."""
-        return ClickArrival.of(self.claim)
+    def arrival(self) -> InputArrival:
+        """Where the click or the keys arrived."""
+        return InputArrival.of(self.claim)
 
     @cached_property
     def events(self) -> tuple[NodeEvent, ...]:
@@ -275,10 +275,14 @@ class StepEvidence:
             yield new
 
     def _swapped(self, old: SemanticNode, new: SemanticNode) -> NodeEvent:
-        if _ticks(old.name, new.name):
+        if _ticks(old.name, new.name) and not self._is_figure_beside(new):
             return NodeEvent(ChangeKind.COUNTED, self._scope_of_count(old, new), new.name)
         scope = ChangeScope.AMBIENT if ambient(old) else self._scope_of(new)
         return NodeEvent(ChangeKind.SWAPPED, scope, new.name, self._is_beside(new))
+
+    def _is_figure_beside(self, node: SemanticNode) -> bool:
+        """Return whether a node is a bare figure right beside what was reached: what it comes to, and no counter."""
+        return bool(self.arrival.reached) and not re.search(r"[^\W\d]", node.name) and self._is_beside(node)
 
     def _is_beside(self, node: SemanticNode) -> bool:
         box = box_of(node)

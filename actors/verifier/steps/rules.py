@@ -121,7 +121,7 @@ def _weigh(evidence: StepEvidence, finding: StepFinding) -> Weighing:
     if evidence.arrival.unfinished and finding.band in _PRESSED:
         weighing.at_most(PROBABILITIES[StepBand.NOTHING], "It was pressed, and no click came of it.")
     if evidence.arrival.reached is False:
-        weighing.at_most(PROBABILITIES[StepBand.WRONG_TARGET], "The click reached something else than was meant.")
+        weighing.at_most(PROBABILITIES[StepBand.WRONG_TARGET], "It reached something else than was meant.")
     if name := aim.missed(evidence):
         weighing.at_most(PROBABILITIES[StepBand.WRONG_TARGET], f"The step is about {name!r}, which is another element.")
     return weighing

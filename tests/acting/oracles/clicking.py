@@ -129,8 +129,7 @@ def scroll_list(game: Played) -> None:
     at = sorted(options.index(name) for name in names)
     game.do("selectDropdown", element=box.id, value=options[at[0]])
     game.look()
-    if game.page.focused != box.id:
-        game.do("focus", element=box.id)
+    game.focus(box.id)
     for here, there in pairwise(at):
         for _ in range(there - here):
             game.key("ArrowDown", "Control")

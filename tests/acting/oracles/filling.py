@@ -112,7 +112,7 @@ def picked_date(game: Played) -> None:
 def focus(game: Played) -> None:
     """Focus a field."""
     number = re.search(r"(\d+)(?:st|nd|rd|th)", game.goal)
-    game.do("focus", element=game.nodes("inp")[int(number[1]) - 1 if number else 0].id)
+    game.focus(game.nodes("inp")[int(number[1]) - 1 if number else 0].id)
 
 
 def nth_word(game: Played) -> None:

@@ -53,7 +53,9 @@ def _route(game: Played) -> tuple[str, str]:
     senders = {node.context for node in game.nodes("btn") if node.name == "trash"}
     names = [name for name in re.findall(r"\w+", game.goal) if name in senders or name in _people(game.goal)]
     by = re.search(r"(?:by|from|of|sent by) (\w+)", game.goal)
-    sender = by[1] if by and by[1] in senders else next(name for name in names if name in senders)
+    sent = re.search(r"(\w+) (?:sent|wrote|gave|has sent)\b", game.goal)
+    known = [match[1] for match in (by, sent) if match and match[1] in senders]
+    sender = known[0] if known else next(name for name in names if name in senders)
     others = [name for name in names if name != sender]
     return sender, next((name for name in re.findall(r"\bto (\w+)", game.goal) if name in others), others[0])
 

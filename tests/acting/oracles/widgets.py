@@ -25,14 +25,14 @@ def _slide(game: Played, place: int, wanted: int) -> None:
     """Move a slider near to a value by its handle, and on by keys; its ends say what it goes from and to."""
     ends = list[tuple[int, float, float]]()
     for key in ("Home", "End"):
-        game.do("focus", element=_handles(game)[place].id)
+        game.focus(_handles(game)[place].id)
         game.key(key)
         ends.append((_numbers(game)[place], *middle(_handles(game)[place])))
     (least, left, top), (most, right, bottom) = ends
     share = (wanted - least) / (most - least)
     target = (left + share * (right - left), top + share * (bottom - top))
     game.do("dragTo", element=_handles(game)[place].id, x=target[0], y=target[1])
-    game.do("focus", element=_handles(game)[place].id)
+    game.focus(_handles(game)[place].id)
     value, before = _numbers(game)[place], None
     while value not in {wanted, before}:
         for _ in range(abs(wanted - value)):
@@ -64,7 +64,7 @@ def slider_and_box(game: Played) -> None:
 def spinner(game: Played) -> None:
     """Move the spinner by keys, as it takes no others, then submit."""
     wanted = int(re.findall(r"-?\d+", game.goal)[0])
-    game.do("focus", element=game.nodes("inp")[0].id)
+    game.focus(game.nodes("inp")[0].id)
     for _ in range(abs(wanted)):
         game.key("ArrowUp" if wanted > 0 else "ArrowDown")
     game.submit()

@@ -1,7 +1,7 @@
 // Notes which elements the clicks and keys of a person or a driver really reach, and whether the page answers by changing them: it may
 // move or cover at the last moment what was meant. Events that a script of the page makes itself are none.
 weft.part((view) => {
-  const KINDS = ['pointerdown', 'click', 'auxclick', 'dblclick', 'contextmenu', 'keydown', 'drop'], MANY_KEPT = 16, DEEP = 30, MANY_PIECES = 4, ANSWERED_MS = 1000;
+  const KINDS = ['pointerdown', 'click', 'auxclick', 'dblclick', 'contextmenu', 'focusin', 'keydown', 'drop'], MANY_KEPT = 16, DEEP = 30, MANY_PIECES = 4, ANSWERED_MS = 1000;
   const known = view.known;
 
   function listen(root) {
