@@ -1,0 +1,136 @@
+// Looks at the page for a round: its tree, and more of it when that is asked for; tells how quiet it is, and what came of an action.
+weftHands.part((hands) => {
+  const MANY_DOM = 200_000, MANY_FINDINGS = 10, FINDING = 200;
+  const UNSENT = 'script, style, noscript, template, link, meta, base, svg, iframe, frame, object, embed, weft-mark';
+  const EVENT = /^\[(\d+)s ago\] (Error|Success): '([\s\S]*)'$/;
+  let watching = null;
+
+  // -- how quiet it is -----------------------------------------------------------------------------------------------
+
+  function watch() {
+    if (watching) return;
+    watching = { mutations: 0, requests: 0, last: performance.now() };
+    const changed = (records) => {
+      if (records.every(({ target }) => target.localName === 'weft-mark')) return;
+      watching.mutations += records.length;
+      watching.last = performance.now();
+    };
+    watching.observer = new MutationObserver(changed);
+    watching.observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+    watching.loads = new PerformanceObserver((list) => {
+      watching.requests += list.getEntries().length;
+      watching.last = performance.now();
+    });
+    watching.loads.observe({ type: 'resource' });
+  }
+
+  function quiet() {
+    watch();
+    return { ms: performance.now() - watching.last, mutations: watching.mutations, requests: watching.requests, loaded: document.readyState === 'complete', url: location.href, page: weft.view().known.page };
+  }
+
+  // Ends everything that was begun here: a page that nobody acts on any more is left as it is.
+  function leave() {
+    watching?.observer.disconnect();
+    watching?.loads.disconnect();
+    watching = null;
+    hands.unmark();
+    forget();
+    setTimeout(forget, 3000); // what was put off before may have begun again
+    return {};
+  }
+
+  function forget() {
+    const { watched } = weft.view().known;
+    if (!watched || watching) return;
+    watched.observer.disconnect();
+    Object.assign(watched, { roots: [], seen: new WeakSet() });
+  }
+
+  // -- the tree ------------------------------------------------------------------------------------------------------
+
+  // The tree of one document; `frame` is where it stands in the window, for that of a frame.
+  function tree({ next, frame = null, boxes = false, selectors = true }) {
+    watch();
+    hands.stopped = false;
+    const seeds = { next, entries: [] };
+    const { result, failed, next: free } = weft.answer('semantic', { seeds, max_tokens: null, text: true, boxes, selectors, frame });
+    if (failed) hands.refuse('UNREADABLE', 'The page does not let itself be looked at.');
+    const frames = result.frames.filter((one) => one.shown).map((one) => ({ ...one, index: indexOf(one.way) }));
+    return { ...result, fresh: [], ids: {}, nodes: result.packed?.nodes ?? result.nodes, frames, next: free };
+  }
+
+  // Which window of this one a frame has: all that is known of it from outside.
+  function indexOf(way) {
+    const inner = weft.view().at(way)?.contentWindow;
+    for (let index = 0; index < window.length && index < 100; index++) if (window[index] === inner) return index;
+    return -1;
+  }
+
+  // What fits of a tree that may be too large, and the hash of all of it.
+  function fitted({ nodes, query }) {
+    const view = weft.view();
+    return { hash: view.treeHash(nodes), ...view.rag({ nodes, query }) };
+  }
+
+  // Has the elements known that were told of.
+  function told({ ids }) {
+    hands.keep(ids);
+    return {};
+  }
+
+  // -- more of the page ----------------------------------------------------------------------------------------------
+
+  const skeleton = () => ({ html: weft.view().skeleton({}).html });
+
+  // The page as it was written, in a document where nothing is loaded and nothing runs, without what is secret in it.
+  function dom() {
+    const view = weft.view(), inert = document.implementation.createHTMLDocument(''), root = view.rootElement(document);
+    const copy = inert.importNode(root, true), fields = 'input, textarea, select';
+    const own = [...root.querySelectorAll(fields)], copied = [...copy.querySelectorAll(fields)];
+    own.forEach((field, index) => conceal(view, field, copied[index]));
+    for (const node of copy.querySelectorAll(UNSENT)) node.remove();
+    for (const node of copy.querySelectorAll('*'))
+      for (const { name } of [...node.attributes]) if (/^(?:on|style$|srcdoc$|srcset$|nonce$|integrity$)/i.test(name)) node.removeAttribute(name);
+    return { html: view.unsecret(copy.outerHTML).slice(0, MANY_DOM) };
+  }
+
+  function conceal(view, field, copy) {
+    if (!copy || !(field.type === 'hidden' || hands.isSecret(field))) return;
+    copy.removeAttribute('value');
+    copy.textContent = '';
+  }
+
+  // Where secret fields stand in the window, which a picture of it must not show.
+  function secrets() {
+    const view = weft.view(), boxes = [];
+    for (const field of view.findAll(document, 'input, textarea, [contenteditable]')) {
+      const box = view.box(field);
+      if (box.width > 0 && box.height > 0 && hands.isSecret(field)) boxes.push([box.left, box.top, box.width, box.height].map(Math.round));
+    }
+    return { boxes, width: innerWidth, height: innerHeight };
+  }
+
+  // -- what came of an action ----------------------------------------------------------------------------------------
+
+  // Errors and successes that the page has told of in so many seconds.
+  function tidings({ seconds }) {
+    const { recentEvents } = weft.view().events(), found = { errors: [], successes: [] };
+    for (const line of recentEvents) {
+      const match = EVENT.exec(line);
+      if (match && Number(match[1]) <= seconds) found[match[2] === 'Error' ? 'errors' : 'successes'].push(match[3].slice(0, FINDING));
+    }
+    return { errors: found.errors.slice(-MANY_FINDINGS), successes: found.successes.slice(-MANY_FINDINGS) };
+  }
+
+  // How an element stands now, for whoever checks what was done to it.
+  function standing({ id }) {
+    const view = weft.view(), entry = view.known.byId.get(String(id)) ?? view.numbered(String(id));
+    const element = entry?.ref?.deref();
+    if (!element?.isConnected) return { found: false };
+    const field = hands.fieldOf(element);
+    return { found: true, value: hands.isSecret(field) ? '' : String(field.value ?? field.innerText ?? '').slice(0, 200), secret: hands.isSecret(field), checked: field.checked ?? null };
+  }
+
+  Object.assign(hands, { quiet, leave, tree, fitted, told, skeleton, dom, secrets, tidings, standing });
+});
