@@ -122,7 +122,7 @@ async def _pairing_link(loaded: Loaded, needed: bool) -> str:  # noqa: FBT001 - 
             raise terminal.not_running(loaded.settings.data_dir)
         return ""
     host = re.sub(r"[^A-Za-z0-9_.-]+", "-", socket.gethostname())[:_NAME_CHARS].strip("-.") or "host"
-    name = f"pairing-extension-on-{host}.{secrets.token_hex(3)}"
+    name = f"pairing-{secrets.token_hex(3)}-extension-on-{host}"
     body = {"name": name, "scopes": [Scope.PAIR.value], "expiresIn": CODE_S}
     made = await send(loaded.settings, ready, EdgeRequest("POST", "/api/keys", body=body), NewKey)
     return f"{loaded.settings.public_url or ready.rest}/pair#{made.key}"

@@ -15,7 +15,7 @@ import zlib
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import chain, count
 from typing import Annotated
 
 import anyio
@@ -45,7 +45,7 @@ ID_CHARS = 12
 MAX_KEYS = 1_000
 """Keys that are good at once; of more, nobody knows whose they are."""
 
-PAIRING = "pairing-"
+_PAIRING = re.compile(r"pairing-[0-9a-f]*-?")
 """What the name of a key begins with that is exchanged for that of an extension."""
 
 EXTENSION_MAKER = Caller("pairing", frozenset({Scope.BROWSER}))
@@ -243,7 +243,7 @@ async def add_key(bus: Tables, key_store: KeyStore, caller: Caller, arguments: A
 async def exchange_key(bus: Tables, key_store: KeyStore, caller: Caller) -> NewKey:
     """Make the key of an extension in exchange for the key of a caller, which is good for that and for nothing after.
 
-    It is named as that one without `PAIRING`, with a number where there is one of the name.
+    It is named as that one without what says that it pairs, with a number where there is one of the name.
 
     Raises:
         HttpStatusError: the key has been exchanged already, or is none that may be.
@@ -259,8 +259,9 @@ async def exchange_key(bus: Tables, key_store: KeyStore, caller: Caller) -> NewK
     except ValueError:
         raise _spent() from None
     names = {record.name for record in key_store.records() if is_good(record, now)}
-    wanted = kept.value.name.removeprefix(PAIRING) or "extension"
-    name = next(one for one in (wanted, *(f"{wanted}-{number}" for number in count(2))) if one not in names)
+    wanted = _PAIRING.sub("", kept.value.name, count=1) or "extension"
+    numbered = (f"{wanted}-{number}" for number in count(2))
+    name = next(one for one in chain((wanted,), numbered) if one not in names)
     return await add_key(bus, key_store, EXTENSION_MAKER, AddKey(name=name, scopes=(Scope.BROWSER,)))
 
 

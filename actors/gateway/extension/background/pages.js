@@ -76,15 +76,15 @@ function refusal(message) {
 }
 
 // Waits until a tab is loaded and its page was quiet for 300 ms, 3,000 ms at most (001 §6.6); returns how it stands, or null where it
-// cannot be looked at yet.
-export async function settle(tab, { quietMs = 300, mostMs = 3000, stopped = () => false } = {}) {
-  const until = Date.now() + mostMs;
+// cannot be looked at yet. After an action `leastMs` is what a page gets to begin with what comes of it.
+export async function settle(tab, { quietMs = 300, mostMs = 3000, leastMs = 0, stopped = () => false } = {}) {
+  const begun = Date.now(), until = begun + mostMs;
   let last = null;
   while (!stopped()) {
     const { status } = await chrome.tabs.get(tab);
     if (status !== 'loading') {
       last = await call(tab, 'quiet');
-      if (last.loaded && last.ms >= quietMs) return last;
+      if (last.loaded && last.ms >= quietMs && Date.now() - begun >= leastMs) return last;
     }
     if (Date.now() >= until) break;
     await new Promise((done) => setTimeout(done, 50));

@@ -3,7 +3,7 @@ import { OF_BROWSER, OF_SERVER, parseAction, READING } from './actions.js';
 import { place } from './looking.js';
 import { call, PageError, settle } from './pages.js';
 
-const MOST_WAIT_S = 30, NAVIGATION_MS = 15_000;
+const MOST_WAIT_S = 30, BEGIN_MS = 300, NAVIGATION_MS = 15_000;
 const SEARCH = 'https://duckduckgo.com/?q=';
 const GOOGLE = 'https://www.google.com/search?q=';
 const number = (text, otherwise) => (Number.isFinite(Number(text)) && text !== undefined && text !== '' ? Number(text) : otherwise);
@@ -76,7 +76,7 @@ async function standing(tab) {
 }
 
 async function settledAfter(tab, stopped) {
-  return settle(tab, { stopped }).catch(() => null);
+  return settle(tab, { stopped, leastMs: BEGIN_MS }).catch(() => null);
 }
 
 async function inPage(state, { name, args }, details) {
@@ -189,7 +189,8 @@ async function checked(state, action, { done, value }, { seen, fresh, errors }) 
   const anything = seen.didUrlChange || seen.didDomMutate || seen.didNetworkOccur;
   if (errors.length) return { passed: false, message: `The page says: ${errors.at(-1)}`, element };
   if (READING.has(action.name)) return { passed: true, message: value.slice(0, 400), element };
-  if (what === 'valueSet' && element?.found && !element.secret) return equal(element.value, done.holds, element);
+  if (what === 'valueSet' && element?.secret) return equal(element.filled, given.value !== '', element);
+  if (what === 'valueSet' && element?.found) return equal(element.value, done.holds, element);
   if (what === 'checked' && element?.found && element.checked !== null) return equal(element.checked, given.on, element);
   if (/^(?:navigate|goBack|goForward|refresh|search|googleSearch)$/.test(action.name)) return { passed: fresh || seen.didUrlChange, message: fresh ? 'Another page has come.' : 'The page is as it was.', element };
   if (/^(?:scroll|scroll_container|hover|focus|blur|selectText|createTab)$/.test(action.name) || done.open) return { passed: true, message: value, element };

@@ -2,7 +2,7 @@
 import { again, begin, halt, reply, resume, resumeAll, stop } from './loop.js';
 import { configureByHand, pairByLink, pairByPage, unpair } from './pairing.js';
 import { unwatch, watch } from './push.js';
-import { forget, guard, hear, read, settings, shown } from './store.js';
+import { all, forget, guard, hear, read, settings, shown } from './store.js';
 
 const PANEL = chrome.runtime.getURL('panel/panel.html');
 const MANY_CHARS = 10_000;
@@ -108,6 +108,16 @@ chrome.runtime.onMessageExternal.addListener((message, sender, respond) => {
   return true;
 });
 
+// Pressing the button is leave to look at the page (activeTab); a browser that opened the panel by itself would give none.
+chrome.action.onClicked.addListener((tab) => {
+  chrome.sidePanel.open({ windowId: tab.windowId });
+  resumeAllowed(tab.id);
+});
+
+async function resumeAllowed(tab) {
+  if ((await read(tab)).status === 'permission') await resume(tab);
+}
+
 // -- tabs and the browser ----------------------------------------------------------------------------------------------
 
 chrome.commands.onCommand.addListener(async (command, tab) => {
@@ -123,11 +133,12 @@ chrome.tabs.onRemoved.addListener(async (tab) => {
 chrome.tabs.onUpdated.addListener(async (tab, { status }) => {
   if (status !== 'complete') return;
   await resumeAll();
-  if ((await read(tab)).status === 'permission') await resume(tab);
+  await resumeAllowed(tab);
 });
 
-chrome.permissions.onAdded.addListener(() => resumeAll());
+chrome.permissions.onAdded.addListener(async () => {
+  for (const { tab } of await all()) await resumeAllowed(tab);
+});
 chrome.runtime.onStartup.addListener(() => resumeAll());
-chrome.runtime.onInstalled.addListener(() => chrome.sidePanel.setPanelBehavior({ openPanelOnActionClick: true }));
 
 guard().then(resumeAll);

@@ -15,6 +15,9 @@ weftHands.part((hands) => {
       watching.mutations += records.length;
       watching.last = performance.now();
     };
+    // What a field holds is no part of the document, and a change all the same.
+    watching.input = () => changed([{ target: document }]);
+    for (const type of ['input', 'change']) addEventListener(type, watching.input, true);
     watching.observer = new MutationObserver(changed);
     watching.observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
     watching.loads = new PerformanceObserver((list) => {
@@ -33,6 +36,7 @@ weftHands.part((hands) => {
   function leave() {
     watching?.observer.disconnect();
     watching?.loads.disconnect();
+    for (const type of ['input', 'change']) removeEventListener(type, watching?.input, true);
     watching = null;
     hands.unmark();
     forget();
@@ -129,7 +133,7 @@ weftHands.part((hands) => {
     const element = entry?.ref?.deref();
     if (!element?.isConnected) return { found: false };
     const field = hands.fieldOf(element);
-    return { found: true, value: hands.isSecret(field) ? '' : String(field.value ?? field.innerText ?? '').slice(0, 200), secret: hands.isSecret(field), checked: field.checked ?? null };
+    return { found: true, value: hands.isSecret(field) ? '' : String(field.value ?? field.innerText ?? '').slice(0, 200), secret: hands.isSecret(field), filled: Boolean(field.value), checked: field.checked ?? null };
   }
 
   Object.assign(hands, { quiet, leave, tree, fitted, told, skeleton, dom, secrets, tidings, standing });

@@ -89,7 +89,6 @@ async function allow(origins) {
 
 $('allow-site').addEventListener('click', () => allow([state.origin]));
 $('allow-all').addEventListener('click', () => allow(ALL));
-$('allowed').addEventListener('click', () => send('resume'));
 
 // -- settings ----------------------------------------------------------------------------------------------------------
 
