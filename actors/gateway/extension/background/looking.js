@@ -11,7 +11,6 @@ export async function look(state) {
   const whole = await wholeTree(state);
   if (!whole) return { body: always, kept: { hash: '' } };
   const { hash, nodes, ...rag } = await call(state.tab, 'fitted', { nodes: whole.nodes, query: state.task.query });
-  await tell(state.tab, nodes, whole.at);
   const body = {
     ...always, url: whole.url.slice(0, 8000), title: whole.title, pageTitle: whole.title, domain: new URL(whole.url).hostname,
     interactiveTree: nodes, viewport: { width: whole.width, height: whole.height }, scrollPosition: whole.scrollPosition,
@@ -61,16 +60,6 @@ async function addFrames(reading, outer, path, deep) {
   }
 }
 
-// Has every document keep what its elements say that are told of.
-async function tell(tab, nodes, at) {
-  const ids = new Map([[0, []], ...Object.values(at).map(({ frame }) => [frame, []])]);
-  for (const { i } of nodes) {
-    const { frame, id } = place(i, at);
-    ids.get(frame)?.push(id);
-  }
-  for (const [frame, known] of ids) await call(tab, 'told', { ids: known }, frame);
-}
-
 // The frame that an id is in, and the id there: `f2_5` is number 5 in frame 2.
 export function place(id, at) {
   const framed = /^f(\d+)_(\d+)$/.exec(id);
@@ -92,6 +81,5 @@ async function treeAgain(state) {
   const whole = await wholeTree(state);
   if (!whole) return {};
   const { nodes, hash, ...rag } = await call(state.tab, 'fitted', { nodes: whole.nodes, query: state.task.query });
-  await tell(state.tab, nodes, whole.at);
   return { interactiveTree: nodes, ...(rag.dom_filtered ? rag : {}) };
 }

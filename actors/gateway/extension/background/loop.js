@@ -15,7 +15,7 @@ export const isRunning = (tab) => runs.has(tab);
 
 // Begins a task in the session of a tab.
 export async function begin(tab, query) {
-  await halt(tab);
+  halt(tab);
   const state = await read(tab);
   const task = { query, id: '', trace: newTrace(), phase: 'look', body: null, answer: null, told: {}, rounds: 0, origin: '' };
   await change(tab, { session: state.session, status: 'running', task, plan: null, question: null, note: '', hash: '', turns: [...state.turns, { user: query }].slice(-MANY_TURNS) });
@@ -46,26 +46,26 @@ export async function resumeAll() {
 
 // Stops at once: what was asked for is waited for no more, and nothing is done any more.
 export async function stop(tab) {
-  await halt(tab);
+  halt(tab);
   const state = await read(tab);
   if (['running', 'asking', 'permission'].includes(state.status)) await change(tab, { status: 'stopped', note: 'Stopped.', question: null });
   await callIfThere(tab, 'leave');
 }
 
 // Ends what is in hand for a tab, and says nothing about it.
-export async function halt(tab) {
+export function halt(tab) {
   const run = runs.get(tab);
   if (!run) return;
   run.stopped = true;
   run.ends.abort();
-  await run.ended;
+  runs.delete(tab);
 }
 
 function go(tab) {
   if (runs.has(tab)) return runs.get(tab).ended;
   const run = { stopped: false, ends: new AbortController(), hung: 0 };
   run.ended = rounds(tab, run).finally(() => {
-    runs.delete(tab);
+    if (runs.get(tab) === run) runs.delete(tab);
   });
   runs.set(tab, run);
   return run.ended;

@@ -60,7 +60,7 @@ export async function perform(state, answer, stopped) {
   const outcome = { previousUrl: before?.url ?? '', secret: false, value: '', error: null };
   try {
     if (!call_ || OF_SERVER.has(call_.name)) throw new PageError('UNKNOWN_ACTION', 'This is no action for a page.');
-    const done = OF_BROWSER.has(call_.name) ? await inBrowser(state, call_) : await inPage(state, call_, details);
+    const done = OF_BROWSER.has(call_.name) ? await inBrowser(state, call_, stopped) : await inPage(state, call_, details);
     Object.assign(outcome, { secret: done.secret === true, value: done.value ?? '', leads: originOf(done.leads), done });
     if (done.open) await openBeside(state, done.open);
   } catch (error) {
@@ -109,7 +109,7 @@ function address(url) {
   return whole;
 }
 
-async function inBrowser(state, { name, args }) {
+async function inBrowser(state, { name, args }, stopped) {
   const { tab } = state;
   switch (name) {
     case 'navigate':
@@ -125,9 +125,14 @@ async function inBrowser(state, { name, args }) {
     case 'createTab': return openBeside(state, args[0] ? address(args[0]) : undefined);
     case 'switch': case 'close': return atTab(state, name, number(args[0], 0));
     case 'getTabs': return { value: `${(await chrome.tabs.query({ currentWindow: true })).length} tabs` };
-    case 'wait': await new Promise((done) => setTimeout(done, 1000 * Math.min(MOST_WAIT_S, Math.max(0, number(args[0], 1))))); return {};
+    case 'wait': await waited(number(args[0], 1), stopped); return {};
     default: return {}; // a screenshot is asked for by needs_context
   }
+}
+
+async function waited(seconds, stopped) {
+  const until = Date.now() + 1000 * Math.min(MOST_WAIT_S, Math.max(0, seconds));
+  while (Date.now() < until && !stopped()) await new Promise((done) => setTimeout(done, Math.min(100, Math.max(0, until - Date.now()))));
 }
 
 const moved = (going) => going.catch(() => { throw new PageError('NO_PAGE', 'There is no page in that direction.'); });

@@ -11,7 +11,7 @@ export async function picture(state) {
   let taken;
   try {
     await call(state.tab, 'hidden', { away: true });
-    const tree = await call(state.tab, 'tree', { next: state.next, boxes: true });
+    const tree = await call(state.tab, 'tree', { next: state.next, boxes: true, aside: true });
     const boxes = [...(await secrets(state)), ...unread(tree, state)];
     taken = { url: await chrome.tabs.captureVisibleTab(tab.windowId, { format: 'jpeg', quality: 90 }), boxes, nodes: tree.nodes, width: tree.width };
   } catch (error) {

@@ -125,7 +125,7 @@ chrome.commands.onCommand.addListener(async (command, tab) => {
 });
 
 chrome.tabs.onRemoved.addListener(async (tab) => {
-  await halt(tab);
+  halt(tab);
   await forget(tab);
 });
 

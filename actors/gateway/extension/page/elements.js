@@ -123,17 +123,19 @@ weftHands.part((hands) => {
   // The element of an id, and the point at which it is hit at this very moment.
   async function aim(id, selector) {
     let view = weft.view();
-    const before = find(id, selector);
+    const { turn } = hands, before = find(id, selector);
     bring(view, targetOf(view, before));
     await still(view, targetOf(view, before));
+    hands.guard(turn);
     view = weft.view();
     const element = find(id, selector); // what the page did meanwhile counts
     if (view.matches(element, ':disabled, [aria-disabled="true"]')) hands.refuse('DISABLED', 'The element is disabled.');
     const target = targetOf(view, element);
     const says = wordsOf(view, element), point = pointOn(view, element, target);
     // Whether a click would still go to what was meant; asked between the steps of one.
-    const holds = () => element.isConnected && wordsOf(weft.view(), element) === says && isHit(view, view.hit(point.x, point.y), target, element);
-    return { ...point, element, target, holds };
+    const same = () => element.isConnected && wordsOf(weft.view(), element) === says;
+    const holds = () => same() && isHit(view, view.hit(point.x, point.y), target, element);
+    return { ...point, element, target, same, holds };
   }
 
   Object.assign(hands, { find, aim, named, keep });

@@ -1,7 +1,7 @@
 // Gathers what the extension does in a page: it runs in a world of its own beside the page code, whose parts see none of the page's
 // scripts and are seen by none. A call names a function of the parts; without a call nothing runs.
 globalThis.weftHands ??= (() => {
-  const hands = { looked: new Map(), stopped: false };
+  const hands = { looked: new Map(), turn: 0 };
 
   function part(one) {
     one(hands);
@@ -27,6 +27,10 @@ globalThis.weftHands ??= (() => {
   Object.assign(hands, {
     refuse(code, message) {
       throw new Refused(code, message);
+    },
+    // What was begun before somebody has stopped it is not gone on with.
+    guard(turn) {
+      if (turn !== hands.turn) throw new Refused('STOPPED', 'It was stopped.');
     },
     // Between two steps of one action: timers of hidden pages are slow, so nothing waits for a frame that is never drawn.
     pause: (ms) => new Promise((done) => setTimeout(done, ms)),

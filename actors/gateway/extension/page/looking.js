@@ -38,6 +38,7 @@ weftHands.part((hands) => {
     watching?.loads.disconnect();
     for (const type of ['input', 'change']) removeEventListener(type, watching?.input, true);
     watching = null;
+    hands.turn += 1;
     hands.unmark();
     forget();
     setTimeout(forget, 3000); // what was put off before may have begun again
@@ -54,14 +55,16 @@ weftHands.part((hands) => {
   // -- the tree ------------------------------------------------------------------------------------------------------
 
   // The tree of one document; `frame` is where it stands in the window, for that of a frame.
-  function tree({ next, frame = null, boxes = false, selectors = true }) {
+  // What the elements say is kept in this very step: what the page makes of them later is another thing.
+  function tree({ next, frame = null, boxes = false, aside = false }) {
     watch();
-    hands.stopped = false;
     const seeds = { next, entries: [] };
-    const { result, failed, next: free } = weft.answer('semantic', { seeds, max_tokens: null, text: true, boxes, selectors, frame });
+    const { result, failed, next: free } = weft.answer('semantic', { seeds, max_tokens: null, text: true, boxes, selectors: true, frame });
     if (failed) hands.refuse('UNREADABLE', 'The page does not let itself be looked at.');
     const frames = result.frames.filter((one) => one.shown).map((one) => ({ ...one, index: indexOf(one.way) }));
-    return { ...result, fresh: [], ids: {}, nodes: result.packed?.nodes ?? result.nodes, frames, next: free };
+    const nodes = result.packed?.nodes ?? result.nodes;
+    if (!aside) hands.keep(nodes.map(({ i }) => i.replace(/^f\d+_/, '')));
+    return { ...result, fresh: [], ids: {}, nodes, frames, next: free };
   }
 
   // Which window of this one a frame has: all that is known of it from outside.
@@ -75,12 +78,6 @@ weftHands.part((hands) => {
   function fitted({ nodes, query }) {
     const view = weft.view();
     return { hash: view.treeHash(nodes), ...view.rag({ nodes, query }) };
-  }
-
-  // Has the elements known that were told of.
-  function told({ ids }) {
-    hands.keep(ids);
-    return {};
   }
 
   // -- more of the page ----------------------------------------------------------------------------------------------
@@ -136,5 +133,5 @@ weftHands.part((hands) => {
     return { found: true, value: hands.isSecret(field) ? '' : String(field.value ?? field.innerText ?? '').slice(0, 200), secret: hands.isSecret(field), filled: Boolean(field.value), checked: field.checked ?? null };
   }
 
-  Object.assign(hands, { quiet, leave, tree, fitted, told, skeleton, dom, secrets, tidings, standing });
+  Object.assign(hands, { quiet, leave, tree, fitted, skeleton, dom, secrets, tidings, standing });
 });

@@ -51,7 +51,7 @@ weftHands.part((hands) => {
     if (event.key !== 'Escape' || !event.isTrusted) return;
     event.preventDefault();
     event.stopImmediatePropagation();
-    hands.stopped = true;
+    hands.turn += 1;
     unmark();
     send('stop');
   }

@@ -44,8 +44,8 @@ weftHands.part((hands) => {
   function click(point, { button = 0, count = 1 } = {}) {
     over(point);
     const { holds, more } = press(point, button, count);
-    // A menu that opens under the mouse has had what it waits for; something else in the place of what was meant gets nothing.
-    if (!holds) return { open: '', cut: true };
+    if (!holds && !point.same()) hands.refuse('MOVED', 'Something else came into its place under the mouse.');
+    if (!holds) return { open: '', cut: true }; // a menu that opens under the mouse has had what it waits for
     let open = '';
     const last = (event) => {
       open = event.defaultPrevented ? '' : newWindow(event);
@@ -91,7 +91,8 @@ weftHands.part((hands) => {
     const view = weft.view(), hit = view.hit(x, y);
     if (!hit) hands.refuse('HIDDEN', 'There is nothing at this point of the window.');
     const says = view.textOf(hit, 100);
-    return { x, y, hit, element: hit, target: hit, holds: () => hit.isConnected && weft.view().textOf(hit, 100) === says };
+    const same = () => hit.isConnected && weft.view().textOf(hit, 100) === says;
+    return { x, y, hit, element: hit, target: hit, same, holds: same };
   }
 
   function clickedAt({ x, y }) {
@@ -119,7 +120,7 @@ weftHands.part((hands) => {
   }
 
   async function drag(from, to) {
-    const view = weft.view(), held = { button: 0, buttons: 1 };
+    const { turn } = hands, view = weft.view(), held = { button: 0, buttons: 1 };
     over(from);
     const source = draggable(from.hit);
     const down = [fire(from.hit, 'pointerdown', from, held), fire(from.hit, 'mousedown', from, held)];
@@ -131,7 +132,7 @@ weftHands.part((hands) => {
         const hit = view.hit(point.x, point.y) ?? from.hit;
         for (const type of ['pointermove', 'mousemove']) fire(hit, type, point, held);
         await hands.pause(DRAG_MS);
-        if (hands.stopped) break;
+        if (hands.turn !== turn) break;
       }
     }
     const end = view.hit(to.x, to.y) ?? from.hit;

@@ -177,11 +177,11 @@ weftHands.part((hands) => {
 
   // A list that the page draws itself: opened by a click, unless it is, and chosen from by another.
   async function drawn(point, value) {
-    const { element } = point;
+    const { element } = point, { turn } = hands;
     let option = optionsOf(element).find((one) => says(one, value));
     if (!option) {
       hands.click(point);
-      for (let looks = 0; looks < 20 && !option && !hands.stopped; looks++) {
+      for (let looks = 0; looks < 20 && !option && hands.turn === turn; looks++) {
         await hands.pause(50);
         option = optionsOf(element).find((one) => says(one, value));
       }
@@ -189,9 +189,11 @@ weftHands.part((hands) => {
     if (!option) hands.refuse('NO_OPTION', `There is no option of these words; there are: ${optionsOf(element).slice(0, 20).map((one) => weft.view().textOf(one, 40)).join(', ')}`.slice(0, 300));
     option.scrollIntoView({ block: 'nearest', behavior: 'instant' });
     await hands.pause(30);
+    hands.guard(turn);
     const view = weft.view(), box = view.box(option), x = (box.left + box.right) / 2, y = (box.top + box.bottom) / 2, hit = view.hit(x, y);
     if (!hit || !view.isWithin(hit, option)) hands.refuse('COVERED', `Something else lies over the option: ${hands.named(view, hit)}.`);
-    return { ...hands.click({ x, y, hit, element: option, target: option, holds: () => option.isConnected && says(option, value) }), holds: value };
+    const same = () => option.isConnected && says(option, value);
+    return { ...hands.click({ x, y, hit, element: option, target: option, same, holds: same }), holds: value };
   }
 
   function says(option, value) {
