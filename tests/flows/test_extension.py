@@ -7,9 +7,10 @@ import io
 import json
 import os
 import signal
+import uuid
 from collections.abc import Generator
 from itertools import count
-from typing import Final
+from typing import Final, Literal
 
 import pytest
 from PIL import Image
@@ -302,3 +303,69 @@ def test_what_a_page_does_to_its_own_world_changes_nothing(browser: ExtensionBro
 
     assert panel.reach('Enter "tea" into "Word", click "Keep"') == "Done"
     assert tab.evaluate("[wrong.length, used.length, said.textContent]") == [0, 0, "Kept tea"]
+
+
+def test_words_of_pages_and_models_are_never_more_than_words(
+    browser: ExtensionBrowser, tab: Page, site: Site
+) -> None:
+    """The corpus stands in every text of a session; then a page with such names is acted on."""
+    vectors = list(own_vectors())
+    panel = shown(browser, tab, site, "<main><h1>Names</h1><button>Go</button></main>")
+    state = {
+        "status": "asking",
+        "note": vectors[0],
+        "task": {"query": vectors[1], "id": "x", "phase": "act"},
+        "plan": {"steps": [{"description": one, "status": "pending"} for one in vectors], "currentStepIndex": 0},
+        "turns": [
+            {"thought": one, "action": one, "observation": one, "status": one} for one in vectors
+        ] + [{"user": one} for one in vectors] + [{"thought": one, "end": "done"} for one in vectors],
+        "messages": [{"messageId": one, "role": one, "content": one, "actionString": one} for one in vectors],
+        "question": {"text": vectors[2], "options": vectors},
+    }
+    kept = {**browser.state(panel.tab), "tab": panel.tab, "session": str(uuid.uuid4()), "push": "off", **state}
+    browser.worker.evaluate("([tab, kept]) => chrome.storage.session.set({ [`tab:${tab}`]: kept })", [panel.tab, kept])
+    panel.page.reload()
+    expect(panel.page.locator("#log > li")).to_have_count(3 * len(vectors), timeout=WAIT_MS)
+
+    counted = panel.page.evaluate(
+        "() => [window.ran ?? 0, document.querySelectorAll('img, svg, iframe, object, embed, style, math, video').length, document.scripts.length]"
+    )
+    assert counted == [0, 0, 1]
+    assert panel.page.locator("#options button").count() == len(vectors)
+
+
+AXE: Final = """async (source) => {
+  if (!globalThis.axe) globalThis.eval(source);
+  const { violations } = await axe.run(document);
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map((one) => one.target).join(' ')}`);
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_panel_is_for_everybody_in_light_and_dark_and_narrow(
+    browser: ExtensionBrowser, tab: Page, site: Site, scheme: Literal["light", "dark"]
+) -> None:
+    panel = shown(browser, tab, site, ROWS)
+    panel.page.emulate_media(color_scheme=scheme)
+    panel.page.set_viewport_size({"width": 320, "height": 900})
+    found = {"empty": look_at(panel)}
+    panel.page.locator("#settings-button").press("Enter")
+    found["settings"] = look_at(panel)
+    panel.page.locator("#settings-button").press("Enter")
+    panel.reach('Click "Book"')
+    found["question"] = look_at(panel)
+    panel.page.locator("#answer").press_sequentially("Book for the Red room")
+    panel.page.keyboard.press("Enter")
+    panel.ended()
+    found["done"] = look_at(panel)
+
+    assert found == dict.fromkeys(found, [])
+    assert panel.page.evaluate("document.documentElement.scrollWidth") <= 320
+
+
+def look_at(panel: Panel) -> list[str]:
+    """Return what axe-core finds wrong; a picture is kept where one is asked for."""
+    if folder := os.environ.get("WEFT_TEST_PICTURES"):
+        panel.page.screenshot(path=f"{folder}/panel-{next(_numbers)}.png")
+    found: list[str] = panel.page.evaluate(AXE, axe_source())
+    return found

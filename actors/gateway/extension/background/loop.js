@@ -7,7 +7,7 @@ import { callIfThere, PageError, settle } from './pages.js';
 import { perform } from './performing.js';
 import { all, change, read } from './store.js';
 
-const MANY_ROUNDS = 200, MANY_TURNS = 100, MANY_ASKED = 4, MANY_HUNG = 3;
+const MANY_ROUNDS = 100, MANY_TURNS = 100, MANY_ASKED = 4, MANY_HUNG = 3;
 const WAITING = new Set(['needs_context', 'needs_full_dom', 'needs_skeleton_dom', 'needs_screenshot']);
 const runs = new Map();
 

@@ -178,7 +178,7 @@ async function told(state, action, outcome, { before, after, begun }) {
     previousUrl: outcome.previousUrl.slice(0, 8000) || undefined,
     lastActionStatus: outcome.error ? 'failure' : 'success',
     ...(outcome.error ? { lastActionError: outcome.error } : {}),
-    lastActionResult: { success: !outcome.error, actualState: outcome.value.slice(0, 1000) },
+    lastActionResult: { success: !outcome.error, actualState: outcome.value.slice(0, 4000) },
     clientObservations: seen,
     ...(found.element ? { clientVerification: { elementFound: found.element.found, urlChanged: didUrlChange, timestamp: Date.now() } } : {}),
     verification_passed: found.passed, verification_message: found.message.slice(0, 500),

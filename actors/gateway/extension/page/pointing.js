@@ -119,6 +119,12 @@ weftHands.part((hands) => {
     tell(source, 'dragend', to);
   }
 
+  // What a mouse selects that is drawn over words.
+  function sweep(from, to) {
+    const [start, end] = [from, to].map(({ x, y }) => document.caretRangeFromPoint(x, y));
+    if (start && end) document.getSelection().setBaseAndExtent(start.startContainer, start.startOffset, end.startContainer, end.startOffset);
+  }
+
   async function drag(from, to) {
     const { turn } = hands, view = weft.view(), held = { button: 0, buttons: 1 };
     over(from);
@@ -134,6 +140,7 @@ weftHands.part((hands) => {
         await hands.pause(DRAG_MS);
         if (hands.turn !== turn) break;
       }
+      if (down[1]) sweep(from, to);
     }
     const end = view.hit(to.x, to.y) ?? from.hit;
     for (const type of ['pointerup', 'mouseup']) fire(end, type, to, { button: 0, buttons: 0 });

@@ -34,7 +34,8 @@ weftHands.part((hands) => {
   function textOf(element) {
     const view = weft.view();
     if (hands.isSecret(hands.fieldOf(element))) return '********';
-    return view.unsecret(view.textOf(element, CHARS) || (element.value ?? '')).slice(0, CHARS);
+    const holds = element instanceof HTMLTextAreaElement || element instanceof HTMLInputElement ? element.value : view.textOf(element, CHARS);
+    return view.unsecret(holds).slice(0, CHARS);
   }
 
   const text = ({ id, selector }) => ({ value: textOf(id === undefined ? document.body : hands.find(id, selector)) });
@@ -55,6 +56,7 @@ weftHands.part((hands) => {
 
   // -- moving about --------------------------------------------------------------------------------------------------
 
+  const plain = (text) => String(text ?? '').replace(/\s+/g, ' ').trim().toLowerCase();
   const page = () => document.scrollingElement ?? document.documentElement;
 
   function scrollerOf(element) {
@@ -90,15 +92,18 @@ weftHands.part((hands) => {
     return { value: node.scrollTop === before ? 'It does not scroll any further.' : '' };
   }
 
+  // The innermost thing that holds the words, the first of several, which is brought into the window.
   function wordsFound({ text: wanted }) {
-    const view = weft.view(), asked = wanted.replace(/\s+/g, ' ').trim().toLowerCase();
-    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_ELEMENT);
-    let best = null;
-    for (let node = walker.currentNode, count = 0; node && count < 20_000; node = walker.nextNode(), count++)
-      if (!view.UNREAD.has(view.tag(node)) && node.textContent.length < 20_000 && node.textContent.replace(/\s+/g, ' ').toLowerCase().includes(asked) && view.shows(node)) best = node;
-    if (!best || !asked) hands.refuse('NOT_FOUND', 'These words do not stand on the page.');
-    best.scrollIntoView({ block: 'center', behavior: 'instant' });
-    return { value: view.unsecret(view.textOf(best, 300)) };
+    const view = weft.view(), asked = plain(wanted), holds = (node) => plain(node.textContent).includes(asked);
+    let inner = document.body;
+    for (let deep = 0; deep < 200; deep++) {
+      const next = [...(view.rootIn(inner)?.children ?? []), ...view.children(inner)].find((one) => !view.UNREAD.has(view.tag(one)) && view.shows(one) && holds(one));
+      if (!next) break;
+      inner = next;
+    }
+    if (!asked || !holds(inner)) hands.refuse('NOT_FOUND', 'These words do not stand on the page.');
+    inner.scrollIntoView({ block: 'center', behavior: 'instant' });
+    return { value: view.unsecret(view.textOf(inner, 300)) };
   }
 
   // The range of some words in an element, whatever blanks stand between them.

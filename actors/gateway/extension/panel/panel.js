@@ -58,7 +58,7 @@ $('task-form').addEventListener('submit', (event) => {
   if (!query) return $('task').focus();
   $('task').value = '';
   send('begin', { query });
-  return $('log').focus();
+  return $('steps').focus();
 });
 
 $('task').addEventListener('keydown', (event) => {
