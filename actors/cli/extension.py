@@ -33,7 +33,7 @@ CODE_S: Final = 600
 _PAGE_CODE: Final = "view"
 """Where the page code stands in the extension, which the browser tier has too."""
 
-_HANDS: Final = ("hands", "elements", "pointing", "typing", "reading", "looking", "mark")
+_EXECUTOR: Final = ("executor", "elements", "pointing", "typing", "reading", "looking", "mark")
 """The parts of `page/` in the order in which they run, after the page code."""
 
 _EPOCH: Final = (1980, 1, 1, 0, 0, 0)
@@ -62,7 +62,9 @@ def extension(
     console, loaded = terminal.err(), read(config, data_dir, log_level)
     if not pair:
         write_extension(target)
-        console.print(f"Wrote {target}. In Chromium: chrome://extensions, Developer mode, Load unpacked.", soft_wrap=True)
+        console.print(
+            f"Wrote {target}. To load it: chrome://extensions, Developer mode, Load unpacked.", soft_wrap=True
+        )
     link = anyio.run(_pairing_link, loaded, pair)
     if link:
         console.print("Open this link in that browser, or paste it into the settings of the extension:", soft_wrap=True)
@@ -84,7 +86,8 @@ def write_extension(target: Path) -> None:
         return
     if target.exists() and any(target.iterdir()):
         if not (target / MANIFEST).is_file() or not (target / _PAGE_CODE).is_dir():
-            raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, f"{target} holds something else than the extension."))
+            message = f"{target} holds something else than the extension."
+            raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message))
         shutil.rmtree(target)
     for name, content in extension_files():
         path = target / name
@@ -101,7 +104,7 @@ def extension_files() -> Iterator[tuple[str, bytes]]:
     view = actors / "fetchers" / "playwright" / "scripts" / "view"
     for part in PARTS:
         yield f"{_PAGE_CODE}/{part}.js", view.joinpath(f"{part}.js").read_bytes()
-    order = [f"{_PAGE_CODE}/{part}.js" for part in PARTS] + [f"page/{part}.js" for part in _HANDS]
+    order = [f"{_PAGE_CODE}/{part}.js" for part in PARTS] + [f"page/{part}.js" for part in _EXECUTOR]
     about = "// The scripts that run in a page, in their order."
     yield "page/files.js", f"{about}\nexport const FILES = {json.dumps(order)};\n".encode()
 

@@ -1,4 +1,4 @@
-"""What the tests of the browser extension need beside it: axe-core, and a gateway that can be listened to and cut off."""
+"""What the tests of the browser extension need beside it: pages, axe-core, and a gateway that can be cut off."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ _OURS: Final = frozenset({"connection", "content-length", "date", "server", "tra
 
 @dataclass
 class Relay:
-    """What stands before a gateway; while it is `cut` nobody gets an answer, though the gateway may have been asked."""
+    """What stands before a gateway; while it is `cut` no round gets an answer, though the gateway was asked."""
 
     target: str
     url: str = ""
@@ -31,9 +31,11 @@ class Relay:
     @property
     def rounds(self) -> list[dict[str, Any]]:
         """The rounds that were sent."""
-        return [msgspec.json.decode(body, type=dict[str, Any]) for body in self.bodies if body.startswith(b'{"query"')]
+        return [msgspec.json.decode(body, type=dict[str, Any]) for body in self.bodies if b'"domMode"' in body]
 
-    def ask(self, method: str, path: str, headers: dict[str, str], body: bytes) -> tuple[int, list[tuple[str, str]], bytes]:
+    def ask(
+        self, method: str, path: str, headers: dict[str, str], body: bytes
+    ) -> tuple[int, list[tuple[str, str]], bytes]:
         """Ask the gateway itself."""
         connection = HTTPConnection(urlsplit(self.target).netloc, timeout=ANSWER_S)
         try:
@@ -56,13 +58,25 @@ def relay_to(target: str) -> Generator[Relay]:
 
         def do_GET(self) -> None:
             """Hand it on."""
+            self.hand_on()
+
+        def do_POST(self) -> None:
+            """Hand it on."""
+            self.hand_on()
+
+        def do_OPTIONS(self) -> None:
+            """Hand it on."""
+            self.hand_on()
+
+        def hand_on(self) -> None:
+            """Ask the gateway, and answer with what it says."""
             body = self.rfile.read(int(self.headers["content-length"] or 0))
             if body:
                 relay.bodies.append(body)
                 relay.traces.append(self.headers.get("traceparent", ""))
             given = {name: value for name, value in self.headers.items() if name.lower() != "host"}
             status, headers, answer = relay.ask(self.command, self.path, given, body)
-            if relay.cut.is_set():
+            if relay.cut.is_set() and b'"domMode"' in body:
                 relay.asked_while_cut.set()
                 self.close_connection = True
                 return
@@ -73,8 +87,6 @@ def relay_to(target: str) -> Generator[Relay]:
             self.send_header("content-length", str(len(answer)))
             self.end_headers()
             self.wfile.write(answer)
-
-        do_POST = do_OPTIONS = do_PATCH = do_GET
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name is the library's
             """Say nothing."""

@@ -1,4 +1,4 @@
-"""The browser extension in a real Chromium against a real Weft: paired, used by its keys, stopped, tricked and cut off."""
+"""The browser extension in a real Chromium against a real Weft: paired, used by keys, stopped, tricked, cut off."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ import signal
 import uuid
 from collections.abc import Generator
 from itertools import count
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import pytest
 from PIL import Image
 from playwright.sync_api import Page, Playwright, expect, sync_playwright
 
-from tests.extension import axe_source
+from tests.acting.miniwob import MiniWob, miniwob
+from tests.extension import axe_source, pages
 from tests.extension.relay import Relay, relay_to
 from tests.flows.system import System, weft_up
 from tests.flows.test_interact import GOAL, ONCE
@@ -25,7 +26,7 @@ from tests.requirements import requirement
 from tests.site import Site
 from tests.site.shop import ORDERED, PASSWORD, shop_changes
 from tests.site.vectors import own_vectors
-from tests.support.extension import CHROMIUM, PANEL, WAIT_MS, ExtensionBrowser, Panel, extension_browser
+from tests.support.extension import CHROMIUM, WAIT_MS, ExtensionBrowser, Panel, extension_browser
 
 pytestmark = [
     pytest.mark.nats,
@@ -37,6 +38,7 @@ pytestmark = [
 
 ACTORS: Final = "gateway=2,planner=2,verifier,policy,keeper"
 LOGIN: Final = f'Enter "ann" into "User name", enter "{PASSWORD}" as password, click "Log in"'
+DARK: Final = 40
 _numbers = count()
 
 
@@ -124,10 +126,10 @@ def test_one_click_on_the_page_of_the_gateway_pairs_once_and_nobody_else_gets_a_
     with extension_browser(playwright, tmp_path_factory.mktemp("pairing")) as opened:
         page = opened.context.pages[0]
         page.goto(site.url(made_page("<p>A stranger's page</p>")))
-        told = page.evaluate(STRANGER, [EXTENSION, link])
+        told = page.evaluate(pages.STRANGER, link)
         page.goto(link)
         assert page.url.endswith("/pair")
-        policy = (page.reload() or pytest.fail()).headers["content-security-policy"]
+        policy = (page.reload() or pytest.fail("no answer")).headers["content-security-policy"]
         page.goto("about:blank")
         page.goto(link)
         page.get_by_role("button", name="Pair").press("Enter")
@@ -150,51 +152,22 @@ def test_one_click_on_the_page_of_the_gateway_pairs_once_and_nobody_else_gets_a_
     assert refused.status_code == 401
 
 
-STRANGER: Final = """async ([id, link]) => {
-  const [gateway, code] = link.split('/pair#');
-  const ask = (message) => new Promise((done) => chrome.runtime.sendMessage(id, message, (answer) => {
-    void chrome.runtime.lastError;
-    done(answer?.error ?? answer?.name ?? 'no answer');
-  }));
-  const connect = () => new Promise((done) => {
-    const port = chrome.runtime.connect(id, { name: 'panel' });
-    port.onDisconnect.addListener(() => { void chrome.runtime.lastError; done('no answer'); });
-    port.onMessage.addListener(() => done('heard'));
-  });
-  const fetched = await fetch(`${gateway}/api/pair`, { method: 'POST', headers: { authorization: `Bearer ${code}` } })
-    .then((answer) => `status ${answer.status}`, () => 'refused');
-  return [await ask({ type: 'pair', code }), await connect(), fetched];
-}"""
-EXTENSION: Final = PANEL.split("/")[2]
-
-ROWS: Final = """<main><h1>Rooms</h1><table><tr><td>Blue room</td><td><button onclick="done.textContent='Blue'">Book</button>
-</td></tr><tr><td>Red room</td><td><button onclick="done.textContent='Red'">Book</button></td></tr></table>
-<p role=status id=done></p></main>"""
-
-
 def test_a_question_with_options_is_answered_by_keys(browser: ExtensionBrowser, tab: Page, site: Site) -> None:
-    panel = shown(browser, tab, site, ROWS)
+    panel = shown(browser, tab, site, pages.ROOMS)
 
     assert panel.reach('Click "Book"') == "Waits for you"
     expect(panel.page.locator("#answer")).to_be_focused()
     panel.page.locator("#answer").press_sequentially("Book for the Red room")
     panel.page.keyboard.press("Enter")
     assert panel.ended() == "Done"
-    assert tab.locator("#done").inner_text() == "Red"
-
-
-SECRETS: Final = ("tulip-88-word", "4111111111111111", "917733", "csrf-5512")
-PAINTED: Final = f"""<main><h1>Paint</h1><svg width=60 height=60><circle cx=30 cy=30 r=25 fill=blue onclick="hit.textContent='b'"/>
-</svg><label>Password <input type=password value={SECRETS[0]}></label><label>Card <input autocomplete=cc-number value={SECRETS[1]}></label>
-<label>One-time code <input autocomplete=one-time-code value={SECRETS[2]}></label><input type=hidden name=t value={SECRETS[3]}>
-<p id=hit role=status></p></main>"""
+    assert tab.locator("#said").inner_text() == "Red"
 
 
 @requirement("001.5.hybrid")
 def test_more_of_the_page_is_sent_where_it_is_asked_for_and_no_secret_goes_along(
     browser: ExtensionBrowser, tab: Page, site: Site, relay: Relay
 ) -> None:
-    panel = shown(browser, tab, site, PAINTED)
+    panel = shown(browser, tab, site, pages.PAINTED)
     tab.bring_to_front()
     begun = len(relay.rounds)
 
@@ -211,80 +184,36 @@ def test_more_of_the_page_is_sent_where_it_is_asked_for_and_no_secret_goes_along
     box = tab.locator("input[type=password]").bounding_box()
     assert box is not None
     scale = image.width / tab.evaluate("innerWidth")
-    pixel = image.convert("L").getpixel((int((box["x"] + 20) * scale), int((box["y"] + 8) * scale)))
-    assert isinstance(pixel, int) and pixel < 40
+    across, down = (round((box[side] + 8) * scale) for side in ("x", "y"))
+    pixel = image.convert("L").tobytes()[down * image.width + across]
+    assert pixel < DARK
     assert next(one["dom"] for one in rounds if one.get("dom")).startswith("<html")
     assert "dom" not in rounds[0]
     sent = json.dumps([{name: value for name, value in one.items() if "rl" not in name} for one in rounds])
-    assert [one for one in SECRETS if one in sent] == []
+    assert [one for one in pages.SECRETS if one in sent] == []
 
 
 def test_escape_on_the_page_stops_at_once_and_made_up_keys_do_not(
     browser: ExtensionBrowser, tab: Page, site: Site
 ) -> None:
-    body = "<main><h1>Slow</h1><button onclick='hits.textContent += 1'>Later</button><p id=hits></p></main>"
-    panel = shown(browser, tab, site, body)
+    panel = shown(browser, tab, site, pages.SLOW)
     panel.begin('Wait 20 seconds, then click "Later"')
     expect(tab.locator("weft-mark")).to_have_count(1, timeout=WAIT_MS)
     expect(panel.page.locator("#log code")).to_have_count(1, timeout=WAIT_MS)
 
     tab.evaluate("dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }))")
-    tab.evaluate("document.querySelector('weft-mark').shadowRoot === null || document.querySelector('weft-mark').remove()")
+    assert tab.evaluate("document.querySelector('weft-mark').shadowRoot") is None
     assert panel.page.locator("#status").inner_text() == "At work"
     tab.bring_to_front()
     tab.keyboard.press("Escape")
     assert panel.ended() == "Stopped"
     expect(tab.locator("weft-mark")).to_have_count(0)
-    assert tab.locator("#hits").inner_text() == ""
-
-
-MOVED: Final = """<main><h1>Moves</h1><p id=box><button id=one>Keep</button> <button id=two>Delete all</button></p><p role=status id=said></p></main>
-<script>
-const wrong = window.wrong = [];
-for (const button of [one, two]) button.addEventListener('click', () => {
-  if (button.textContent === 'Keep') said.textContent = 'Kept';
-  else wrong.push(button.textContent);
-});
-let turns = 0;
-function swap() { if (turns++ < TURNS) [one.textContent, two.textContent] = [two.textContent, one.textContent]; }
-new MutationObserver((records) => { if (records.some((one) => one.target.dataset.llmId)) WHEN; }).observe(box, { subtree: true, attributes: true, attributeFilter: ['data-llm-id'] });
-addEventListener('mousedown', () => { if (ON_PRESS) swap(); }, true);
-</script>"""
-COVERED: Final = """<main><h1>Covers</h1><p id=box><button id=one>Keep</button></p><p role=status id=said></p></main>
-<script>
-const wrong = window.wrong = [];
-one.addEventListener('click', () => { said.textContent = 'Kept'; });
-let turns = 0;
-new MutationObserver(() => {
-  if (turns++) return;
-  const trap = document.createElement('div');
-  trap.style.cssText = 'position:fixed;inset:0;opacity:0;z-index:2147483647';
-  trap.addEventListener('click', () => wrong.push('trap'));
-  document.body.append(trap);
-  setTimeout(() => trap.remove(), 1500);
-}).observe(box, { subtree: true, attributes: true, attributeFilter: ['data-llm-id'] });
-</script>"""
-PROTOTYPES: Final = """<main><h1>Prototypes</h1><label>Word <input id=word></label><button id=one>Keep</button><p role=status id=said></p></main>
-<div style="position:fixed;top:0;right:0" role=dialog aria-label="Weft"><button onclick="wrong.push('fake')">Stop (Esc)</button></div>
-<script>
-const wrong = window.wrong = [], used = window.used = [];
-one.addEventListener('click', () => { said.textContent = 'Kept ' + word.value; });
-for (const [type, names] of [[EventTarget, ['dispatchEvent']], [HTMLElement, ['click', 'focus']], [Document, ['querySelectorAll', 'elementFromPoint', 'execCommand']],
-  [Element, ['getBoundingClientRect', 'querySelector', 'matches', 'getAttribute', 'setAttribute', 'attachShadow']], [Array, ['map', 'filter', 'sort']]])
-  for (const name of names) type.prototype[name] = function () { used[used.length] = name; return null; };
-window.weft = window.weftHands = { call() { used[used.length] = 'call'; } };
-</script>"""
-
-
-def moved(turns: int, *, on_press: bool) -> str:
-    """Return a page whose buttons change places: when they are looked at, or under the mouse."""
-    when = "" if on_press else "setTimeout(swap, 0)"
-    return MOVED.replace("TURNS", str(turns)).replace("WHEN", when).replace("ON_PRESS", str(on_press).lower())
+    assert tab.locator("#said").inner_text() == ""
 
 
 @pytest.mark.parametrize(
     "body",
-    [moved(1, on_press=False), moved(2, on_press=False), moved(1, on_press=True), COVERED],
+    [pages.moved(1), pages.moved(2), pages.moved(1, under_the_mouse=True), pages.COVERED],
     ids=["moved once", "moved twice", "moved under the mouse", "covered"],
 )
 def test_what_moves_between_look_and_click_is_never_clicked_in_its_place(
@@ -299,15 +228,13 @@ def test_what_moves_between_look_and_click_is_never_clicked_in_its_place(
 
 
 def test_what_a_page_does_to_its_own_world_changes_nothing(browser: ExtensionBrowser, tab: Page, site: Site) -> None:
-    panel = shown(browser, tab, site, PROTOTYPES)
+    panel = shown(browser, tab, site, pages.PROTOTYPES)
 
     assert panel.reach('Enter "tea" into "Word", click "Keep"') == "Done"
     assert tab.evaluate("[wrong.length, used.length, said.textContent]") == [0, 0, "Kept tea"]
 
 
-def test_words_of_pages_and_models_are_never_more_than_words(
-    browser: ExtensionBrowser, tab: Page, site: Site
-) -> None:
+def test_words_of_pages_and_models_are_never_more_than_words(browser: ExtensionBrowser, tab: Page, site: Site) -> None:
     """The corpus stands in every text of a session; then a page with such names is acted on."""
     vectors = list(own_vectors())
     panel = shown(browser, tab, site, "<main><h1>Names</h1><button>Go</button></main>")
@@ -316,9 +243,9 @@ def test_words_of_pages_and_models_are_never_more_than_words(
         "note": vectors[0],
         "task": {"query": vectors[1], "id": "x", "phase": "act"},
         "plan": {"steps": [{"description": one, "status": "pending"} for one in vectors], "currentStepIndex": 0},
-        "turns": [
-            {"thought": one, "action": one, "observation": one, "status": one} for one in vectors
-        ] + [{"user": one} for one in vectors] + [{"thought": one, "end": "done"} for one in vectors],
+        "turns": [{"thought": one, "action": one, "observation": one, "status": one} for one in vectors]
+        + [{"user": one} for one in vectors]
+        + [{"thought": one, "end": "done"} for one in vectors],
         "messages": [{"messageId": one, "role": one, "content": one, "actionString": one} for one in vectors],
         "question": {"text": vectors[2], "options": vectors},
     }
@@ -327,25 +254,16 @@ def test_words_of_pages_and_models_are_never_more_than_words(
     panel.page.reload()
     expect(panel.page.locator("#log > li")).to_have_count(3 * len(vectors), timeout=WAIT_MS)
 
-    counted = panel.page.evaluate(
-        "() => [window.ran ?? 0, document.querySelectorAll('img, svg, iframe, object, embed, style, math, video').length, document.scripts.length]"
-    )
-    assert counted == [0, 0, 1]
+    assert panel.page.evaluate("[window.ran ?? 0, document.scripts.length]") == [0, 1]
+    assert panel.page.locator("img, svg, iframe, object, embed, style, math, video").count() == 0
     assert panel.page.locator("#options button").count() == len(vectors)
-
-
-AXE: Final = """async (source) => {
-  if (!globalThis.axe) globalThis.eval(source);
-  const { violations } = await axe.run(document);
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map((one) => one.target).join(' ')}`);
-}"""
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_panel_is_for_everybody_in_light_and_dark_and_narrow(
     browser: ExtensionBrowser, tab: Page, site: Site, scheme: Literal["light", "dark"]
 ) -> None:
-    panel = shown(browser, tab, site, ROWS)
+    panel = shown(browser, tab, site, pages.ROOMS)
     panel.page.emulate_media(color_scheme=scheme)
     panel.page.set_viewport_size({"width": 320, "height": 900})
     found = {"empty": look_at(panel)}
@@ -359,7 +277,7 @@ def test_the_panel_is_for_everybody_in_light_and_dark_and_narrow(
     panel.ended()
     found["done"] = look_at(panel)
 
-    assert found == dict.fromkeys(found, [])
+    assert {name: wrong for name, wrong in found.items() if wrong} == {}
     assert panel.page.evaluate("document.documentElement.scrollWidth") <= 320
 
 
@@ -367,5 +285,121 @@ def look_at(panel: Panel) -> list[str]:
     """Return what axe-core finds wrong; a picture is kept where one is asked for."""
     if folder := os.environ.get("WEFT_TEST_PICTURES"):
         panel.page.screenshot(path=f"{folder}/panel-{next(_numbers)}.png")
-    found: list[str] = panel.page.evaluate(AXE, axe_source())
+    found: list[str] = panel.page.evaluate(pages.AXE, axe_source())
     return found
+
+
+def test_a_task_goes_on_after_its_worker_was_put_to_sleep_and_the_network_was_gone(
+    browser: ExtensionBrowser, tab: Page, site: Site, relay: Relay
+) -> None:
+    begun = len(site.asked)
+    tab.context.clear_cookies()
+    tab.goto(site.url(f"/shop?{next(_numbers)}"))
+    panel = browser.panel(tab)
+    relay.asked_while_cut.clear()
+    relay.cut.set()
+    panel.begin(f'{LOGIN}, search for "lamp"')
+    assert relay.asked_while_cut.wait(WAIT_MS / 1_000)
+    expect(panel.page.locator("#note")).to_contain_text("Waiting for Weft", timeout=WAIT_MS)
+    put_to_sleep(panel)
+    relay.cut.clear()
+
+    assert panel.ended() == "Done"
+    expect(tab.locator("h1")).to_have_text("Results")
+    assert shop_changes(site.asked[begun:]) == {f"/shop/login user=ann&password={PASSWORD}": 1}
+    session = browser.state(panel.tab)["session"]
+    firsts = [body for body in relay.rounds if body["sessionId"] == session and "taskId" not in body]
+    assert len(firsts) > 1
+    assert all(one == firsts[0] for one in firsts)
+
+
+def put_to_sleep(panel: Panel) -> None:
+    """Have the browser end the worker of the extension, as it does when nothing happens for a while."""
+    session: Any = panel.page.context.new_cdp_session(panel.page)
+    session.send("ServiceWorker.enable")
+    session.send("ServiceWorker.stopAllWorkers")
+    session.detach()
+
+
+@requirement("001.2.sessions")
+def test_each_tab_has_a_session_of_its_own_that_other_sites_do_not_change_and_other_pages_are_left_alone(
+    browser: ExtensionBrowser, tab: Page, site: Site
+) -> None:
+    idle = browser.context.new_page()
+    idle.goto(site.url(made_page("<button>Nobody asked</button>")))
+    others = [browser.context.new_page() for _ in range(2)]
+    tabs = [tab, *others]
+    panels = [shown(browser, page, site, f"<p>{number}</p>{pages.ROOMS}") for number, page in enumerate(tabs)]
+    for panel, room in zip(panels, ("Blue", "Red", "Blue"), strict=True):
+        panel.begin(f'Click "Book" for the {room} room')
+
+    assert [panel.ended() for panel in panels] == ["Done"] * 3
+    assert [page.locator("#said").inner_text() for page in tabs] == ["Blue", "Red", "Blue"]
+    sessions = [browser.state(panel.tab)["session"] for panel in panels]
+    assert len(set(sessions)) == 3
+    elsewhere = site.url(made_page(pages.ROOMS)).replace("127.0.0.1", "localhost")
+    tab.bring_to_front()
+    panels[0].page.bring_to_front()
+    assert panels[0].reach(f'Go to {elsewhere}, click "Book" for the Red room') == "Waits for you"
+    expect(panels[0].page.get_by_role("button", name="Allow localhost")).to_be_visible(timeout=WAIT_MS)
+    browser.press_button(tab)
+    assert panels[0].ended() == "Done"
+    assert (tab.locator("#said").inner_text(), browser.state(panels[0].tab)["session"]) == ("Red", sessions[0])
+    assert idle.locator("weft-mark, [data-llm-id]").count() == 0
+    for page in (idle, *others):
+        page.close()
+
+
+@pytest.mark.full
+def test_a_whole_order_is_placed_once_whoever_dies(
+    browser: ExtensionBrowser, tab: Page, site: Site, weft: System
+) -> None:
+    tab.context.clear_cookies()
+    tab.goto(site.url(f"/shop?{next(_numbers)}"))
+    panel, begun, killed = browser.panel(tab), len(site.asked), list[str]()
+    panel.begin(GOAL)
+    for steps, actor in DEATHS.items():
+        expect(panel.page.locator("#log code").nth(steps)).to_be_visible(timeout=WAIT_MS)
+        pids = [int(str(one["pid"])) for one in weft.replicas() if one["actor"] == actor]
+        os.kill(pids[0], signal.SIGKILL)
+        killed.append(actor)
+
+    assert panel.ended() == "Done"
+    assert ORDERED in tab.inner_text("main")
+    assert shop_changes(site.asked[begun:]) == ONCE
+    assert killed == list(DEATHS.values())
+
+
+DEATHS: Final = {2: "planner", 5: "gateway", 9: "planner"}
+"""Who is killed once so many steps stand in the panel."""
+
+
+MINIWOB: Final = (
+    *("click-button", "click-checkboxes-large", "click-collapsible-2", "click-dialog-2", "click-menu-2", "click-pie"),
+    *("click-scroll-list", "click-shape", "click-tab-2-hard", "drag-items-grid", "drag-sort-numbers", "draw-line"),
+    *("email-inbox-star-reply", "enter-date", "enter-password", "enter-time", "find-midpoint", "form-sequence"),
+    *("grid-coordinate", "login-user-popup", "navigate-tree", "read-table-2", "use-autocomplete", "use-slider-2"),
+    "use-spinner",
+)
+"""Tasks of all kinds that rules solve, without any model."""
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("task", MINIWOB)
+def test_a_task_of_miniwob_is_solved_through_the_panel(
+    browser: ExtensionBrowser, tab: Page, wob: MiniWob, task: str
+) -> None:
+    episode = wob.episode(task, 11)
+    tab.goto(episode.url)
+    panel = browser.panel(tab)
+    tab.bring_to_front()
+
+    assert panel.reach(episode.goal()) == "Done"
+    assert episode.solved
+
+
+@pytest.fixture(scope="module")
+def wob() -> Generator[MiniWob]:
+    """Serve the pages of MiniWoB++."""
+    with miniwob() as serving:
+        yield serving

@@ -81,7 +81,7 @@ class ExtensionBrowser:
         page.bring_to_front()
         browser = self.context.browser
         assert browser is not None
-        session = browser.new_browser_cdp_session()
+        session: Any = browser.new_browser_cdp_session()
         targets = session.send("Target.getTargets", {"filter": [{"type": "tab"}]})["targetInfos"]
         (tab,) = (one["targetId"] for one in targets if one["url"] == page.url)
         session.send("Extensions.triggerAction", {"id": ID, "targetId": tab})

@@ -13,7 +13,7 @@ export class PageError extends Error {
 
 // Runs in the page, in the world of the extension.
 function run(name, args) {
-  return globalThis.weftHands ? globalThis.weftHands.call(name, args) : { bare: true };
+  return globalThis.weftExecutor ? globalThis.weftExecutor.call(name, args) : { bare: true };
 }
 
 function pathOfWindow() {

@@ -1,5 +1,5 @@
 // Finds the element that an action means, as it was when the page was last looked at, and the point at which it is hit.
-weftHands.part((hands) => {
+weftExecutor.part((executor) => {
   const STILL_MS = 30, MANY_LOOKS = 20, SHIFT = 2, CHARS = 300, SAID = 60;
   const plain = (text) => String(text ?? '').replace(/\d+/g, '#').replace(/[\s…]+/g, ' ').trim().toLowerCase();
 
@@ -38,21 +38,21 @@ weftHands.part((hands) => {
   // Keeps what the elements say that somebody else is told of now; what says something else when it is acted on is another.
   function keep(ids) {
     const view = weft.view();
-    hands.looked = new Map();
+    executor.looked = new Map();
     for (const id of ids) {
       const element = held(view, id);
-      if (element) hands.looked.set(id, wordsOf(view, element));
+      if (element) executor.looked.set(id, wordsOf(view, element));
     }
   }
 
   // The element of an id. What has gone, or says something else since the last look, is refused: whoever asks looks again.
   function find(id, selector = '') {
     const view = weft.view();
-    if (!hands.looked.has(String(id))) hands.refuse('GONE', `There is no element ${id} on this page as it was last looked at.`);
+    if (!executor.looked.has(String(id))) executor.refuse('GONE', `There is no element ${id} on this page as it was last looked at.`);
     const { named } = view.gather(false);
     const element = held(view, String(id)) ?? again(view, String(id), named, selector);
-    if (!element) hands.refuse('GONE', `The element ${id} is gone.`);
-    if (wordsOf(view, element) !== hands.looked.get(String(id))) hands.refuse('CHANGED', `The element ${id} says something else now.`);
+    if (!element) executor.refuse('GONE', `The element ${id} is gone.`);
+    if (wordsOf(view, element) !== executor.looked.get(String(id))) executor.refuse('CHANGED', `The element ${id} says something else now.`);
     return element;
   }
 
@@ -64,7 +64,7 @@ weftHands.part((hands) => {
   // What is to be hit for an element: itself, or the label that stands for a box that is hidden.
   function targetOf(view, element) {
     const find = { element, kind: view.kindOf(element), off: !view.isShown(element) };
-    if (!view.shownAt(find)) hands.refuse('HIDDEN', 'The element is not shown.');
+    if (!view.shownAt(find)) executor.refuse('HIDDEN', 'The element is not shown.');
     return find.stand ?? element;
   }
 
@@ -85,12 +85,12 @@ weftHands.part((hands) => {
   async function still(view, target) {
     let before = view.box(target);
     for (let looks = 0; looks < MANY_LOOKS; looks++) {
-      await hands.pause(STILL_MS);
+      await executor.pause(STILL_MS);
       const now = view.box(target);
       if (Math.abs(now.left - before.left) < SHIFT && Math.abs(now.top - before.top) < SHIFT) return;
       before = now;
     }
-    hands.refuse('MOVING', 'The element does not stand still.');
+    executor.refuse('MOVING', 'The element does not stand still.');
   }
 
   // Whether what is hit is the element that is meant, something in it, or what a click goes to in its place.
@@ -103,7 +103,7 @@ weftHands.part((hands) => {
 
   function pointOn(view, element, target) {
     const box = seen(view, target);
-    if (!box || area(box) <= 0) hands.refuse('HIDDEN', 'The element is not shown.');
+    if (!box || area(box) <= 0) executor.refuse('HIDDEN', 'The element is not shown.');
     let over = null;
     for (const [across, down] of [[0.5, 0.5], [0.25, 0.3], [0.75, 0.3], [0.25, 0.7], [0.75, 0.7], [0.1, 0.2], [0.9, 0.8]]) {
       const x = box.left + (box.right - box.left) * across, y = box.top + (box.bottom - box.top) * down;
@@ -111,7 +111,7 @@ weftHands.part((hands) => {
       if (isHit(view, found, target, element)) return { x, y, hit: found };
       over ??= found;
     }
-    return hands.refuse('COVERED', `Something else lies over the element: ${named(view, over)}.`);
+    return executor.refuse('COVERED', `Something else lies over the element: ${named(view, over)}.`);
   }
 
   function named(view, element) {
@@ -123,13 +123,13 @@ weftHands.part((hands) => {
   // The element of an id, and the point at which it is hit at this very moment.
   async function aim(id, selector) {
     let view = weft.view();
-    const { turn } = hands, before = find(id, selector);
+    const { turn } = executor, before = find(id, selector);
     bring(view, targetOf(view, before));
     await still(view, targetOf(view, before));
-    hands.guard(turn);
+    executor.guard(turn);
     view = weft.view();
     const element = find(id, selector); // what the page did meanwhile counts
-    if (view.matches(element, ':disabled, [aria-disabled="true"]')) hands.refuse('DISABLED', 'The element is disabled.');
+    if (view.matches(element, ':disabled, [aria-disabled="true"]')) executor.refuse('DISABLED', 'The element is disabled.');
     const target = targetOf(view, element);
     const says = wordsOf(view, element), point = pointOn(view, element, target);
     // Whether a click would still go to what was meant; asked between the steps of one.
@@ -138,5 +138,5 @@ weftHands.part((hands) => {
     return { ...point, element, target, same, holds };
   }
 
-  Object.assign(hands, { find, aim, named, keep });
+  Object.assign(executor, { find, aim, named, keep });
 });

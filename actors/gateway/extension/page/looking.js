@@ -1,5 +1,5 @@
 // Looks at the page for a round: its tree, and more of it when that is asked for; tells how quiet it is, and what came of an action.
-weftHands.part((hands) => {
+weftExecutor.part((executor) => {
   const MANY_DOM = 200_000, MANY_FINDINGS = 10, FINDING = 200;
   const UNSENT = 'script, style, noscript, template, link, meta, base, svg, iframe, frame, object, embed, weft-mark';
   const EVENT = /^\[(\d+)s ago\] (Error|Success): '([\s\S]*)'$/;
@@ -38,8 +38,8 @@ weftHands.part((hands) => {
     watching?.loads.disconnect();
     for (const type of ['input', 'change']) removeEventListener(type, watching?.input, true);
     watching = null;
-    hands.turn += 1;
-    hands.unmark();
+    executor.turn += 1;
+    executor.unmark();
     forget();
     setTimeout(forget, 3000); // what was put off before may have begun again
     return {};
@@ -60,10 +60,10 @@ weftHands.part((hands) => {
     watch();
     const seeds = { next, entries: [] };
     const { result, failed, next: free } = weft.answer('semantic', { seeds, max_tokens: null, text: true, boxes, selectors: true, frame });
-    if (failed) hands.refuse('UNREADABLE', 'The page does not let itself be looked at.');
+    if (failed) executor.refuse('UNREADABLE', 'The page does not let itself be looked at.');
     const frames = result.frames.filter((one) => one.shown).map((one) => ({ ...one, index: indexOf(one.way) }));
     const nodes = result.packed?.nodes ?? result.nodes;
-    if (!aside) hands.keep(nodes.map(({ i }) => i.replace(/^f\d+_/, '')));
+    if (!aside) executor.keep(nodes.map(({ i }) => i.replace(/^f\d+_/, '')));
     return { ...result, fresh: [], ids: {}, nodes, frames, next: free };
   }
 
@@ -97,7 +97,7 @@ weftHands.part((hands) => {
   }
 
   function conceal(view, field, copy) {
-    if (!copy || !(field.type === 'hidden' || hands.isSecret(field))) return;
+    if (!copy || !(field.type === 'hidden' || executor.isSecret(field))) return;
     copy.removeAttribute('value');
     copy.textContent = '';
   }
@@ -107,7 +107,7 @@ weftHands.part((hands) => {
     const view = weft.view(), boxes = [];
     for (const field of view.findAll(document, 'input, textarea, [contenteditable]')) {
       const box = view.box(field);
-      if (box.width > 0 && box.height > 0 && hands.isSecret(field)) boxes.push([box.left, box.top, box.width, box.height].map(Math.round));
+      if (box.width > 0 && box.height > 0 && executor.isSecret(field)) boxes.push([box.left, box.top, box.width, box.height].map(Math.round));
     }
     return { boxes, width: innerWidth, height: innerHeight };
   }
@@ -129,9 +129,9 @@ weftHands.part((hands) => {
     const view = weft.view(), entry = view.known.byId.get(String(id)) ?? view.numbered(String(id));
     const element = entry?.ref?.deref();
     if (!element?.isConnected) return { found: false };
-    const field = hands.fieldOf(element);
-    return { found: true, value: hands.isSecret(field) ? '' : String(field.value ?? field.innerText ?? '').slice(0, 200), secret: hands.isSecret(field), filled: Boolean(field.value), checked: field.checked ?? null };
+    const field = executor.fieldOf(element);
+    return { found: true, value: executor.isSecret(field) ? '' : String(field.value ?? field.innerText ?? '').slice(0, 200), secret: executor.isSecret(field), filled: Boolean(field.value), checked: field.checked ?? null };
   }
 
-  Object.assign(hands, { quiet, leave, tree, fitted, skeleton, dom, secrets, tidings, standing });
+  Object.assign(executor, { quiet, leave, tree, fitted, skeleton, dom, secrets, tidings, standing });
 });

@@ -1,6 +1,6 @@
 // Says on the page that it is being driven, and hears Esc: a closed tree that nothing of the page reads, writes or clicks. What a page draws
 // that looks like it does nothing; whether a page is driven stands in the panel.
-weftHands.part((hands) => {
+weftExecutor.part((executor) => {
   const STYLE = `:host { all: initial !important; position: fixed !important; inset: 0 !important; z-index: 2147483647 !important; pointer-events: none !important; }
     .edge { position: absolute; inset: 0; border: 3px solid #1f6feb; box-sizing: border-box; }
     .words { position: absolute; right: 12px; bottom: 12px; padding: 6px 12px; border-radius: 6px; font: 600 13px/1.4 system-ui, sans-serif; background: #0b3d91; color: #fff; }`;
@@ -51,7 +51,7 @@ weftHands.part((hands) => {
     if (event.key !== 'Escape' || !event.isTrusted) return;
     event.preventDefault();
     event.stopImmediatePropagation();
-    hands.turn += 1;
+    executor.turn += 1;
     unmark();
     send('stop');
   }
@@ -64,5 +64,5 @@ weftHands.part((hands) => {
     }
   }
 
-  Object.assign(hands, { show, unmark, hidden });
+  Object.assign(executor, { show, unmark, hidden });
 });

@@ -1,6 +1,6 @@
 // Points and clicks: the events that a mouse makes, in their order, on what lies under it. What the page does on the first of them may
 // take away what the last was meant for; then there is no last.
-weftHands.part((hands) => {
+weftExecutor.part((executor) => {
   const OVER = ['pointerover', 'pointerenter', 'mouseover', 'mouseenter', 'pointermove', 'mousemove'];
   const LEAVING = new Set(['mouseenter', 'pointerenter']);
   const DRAG_STEPS = 8, DRAG_MS = 15;
@@ -44,7 +44,7 @@ weftHands.part((hands) => {
   function click(point, { button = 0, count = 1 } = {}) {
     over(point);
     const { holds, more } = press(point, button, count);
-    if (!holds && !point.same()) hands.refuse('MOVED', 'Something else came into its place under the mouse.');
+    if (!holds && !point.same()) executor.refuse('MOVED', 'Something else came into its place under the mouse.');
     if (!holds) return { open: '', cut: true }; // a menu that opens under the mouse has had what it waits for
     let open = '';
     const last = (event) => {
@@ -64,12 +64,12 @@ weftHands.part((hands) => {
   }
 
   async function clicked({ id, selector }) {
-    const point = await hands.aim(id, selector), to = leads(point.hit);
+    const point = await executor.aim(id, selector), to = leads(point.hit);
     return { ...click(point), leads: to };
   }
 
   async function doubleClicked({ id, selector }) {
-    const point = await hands.aim(id, selector);
+    const point = await executor.aim(id, selector);
     const first = click(point);
     if (first.cut || !point.holds()) return first;
     const second = click(point, { count: 2 });
@@ -78,18 +78,18 @@ weftHands.part((hands) => {
   }
 
   async function rightClicked({ id, selector }) {
-    return click(await hands.aim(id, selector), { button: 2 });
+    return click(await executor.aim(id, selector), { button: 2 });
   }
 
   async function hovered({ id, selector }) {
-    over(await hands.aim(id, selector));
+    over(await executor.aim(id, selector));
     return {};
   }
 
   // A point that the server has chosen by what it was shown: whatever lies there is what was meant.
   function at(x, y) {
     const view = weft.view(), hit = view.hit(x, y);
-    if (!hit) hands.refuse('HIDDEN', 'There is nothing at this point of the window.');
+    if (!hit) executor.refuse('HIDDEN', 'There is nothing at this point of the window.');
     const says = view.textOf(hit, 100);
     const same = () => hit.isConnected && weft.view().textOf(hit, 100) === says;
     return { x, y, hit, element: hit, target: hit, same, holds: same };
@@ -112,7 +112,7 @@ weftHands.part((hands) => {
     const tell = (target, type, point) => target.dispatchEvent(new DragEvent(type, { bubbles: true, cancelable: true, composed: true, view: window, clientX: point.x, clientY: point.y, dataTransfer }));
     if (!tell(source, 'dragstart', from)) return;
     tell(source, 'drag', from);
-    await hands.pause(DRAG_MS);
+    await executor.pause(DRAG_MS);
     tell(to.hit, 'dragenter', to);
     const taken = !tell(to.hit, 'dragover', to);
     if (taken) tell(to.hit, 'drop', to);
@@ -126,7 +126,7 @@ weftHands.part((hands) => {
   }
 
   async function drag(from, to) {
-    const { turn } = hands, view = weft.view(), held = { button: 0, buttons: 1 };
+    const { turn } = executor, view = weft.view(), held = { button: 0, buttons: 1 };
     over(from);
     const source = draggable(from.hit);
     const down = [fire(from.hit, 'pointerdown', from, held), fire(from.hit, 'mousedown', from, held)];
@@ -137,8 +137,8 @@ weftHands.part((hands) => {
         const point = { x: from.x + ((to.x - from.x) * step) / DRAG_STEPS, y: from.y + ((to.y - from.y) * step) / DRAG_STEPS };
         const hit = view.hit(point.x, point.y) ?? from.hit;
         for (const type of ['pointermove', 'mousemove']) fire(hit, type, point, held);
-        await hands.pause(DRAG_MS);
-        if (hands.turn !== turn) break;
+        await executor.pause(DRAG_MS);
+        if (executor.turn !== turn) break;
       }
       if (down[1]) sweep(from, to);
     }
@@ -148,13 +148,13 @@ weftHands.part((hands) => {
   }
 
   async function dragged({ id, selector, to, from, point }) {
-    const start = from ? at(...from) : await hands.aim(id, selector);
+    const start = from ? at(...from) : await executor.aim(id, selector);
     if (point) return drag(start, { x: point[0], y: point[1], hit: weft.view().hit(...point) ?? start.hit });
-    const end = await hands.aim(to);
+    const end = await executor.aim(to);
     // Bringing the end into the window may have moved the beginning.
     const { left, top, right, bottom } = weft.view().box(start.target);
     return drag({ ...start, x: (left + right) / 2, y: (top + bottom) / 2 }, end);
   }
 
-  Object.assign(hands, { click, clicked, doubleClicked, rightClicked, hovered, clickedAt, dragged, focusOn });
+  Object.assign(executor, { click, clicked, doubleClicked, rightClicked, hovered, clickedAt, dragged, focusOn });
 });

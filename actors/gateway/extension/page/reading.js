@@ -1,9 +1,9 @@
 // Reads and moves about: what an element is now, scrolling, words and focus, boxes to tick.
-weftHands.part((hands) => {
+weftExecutor.part((executor) => {
   const CHARS = 4000, STEP = 0.85;
 
   function stateOf(element) {
-    const field = hands.fieldOf(element);
+    const field = executor.fieldOf(element);
     if (field instanceof HTMLInputElement && /^(?:checkbox|radio)$/.test(field.type)) return field.checked;
     for (const name of ['aria-checked', 'aria-pressed', 'aria-selected']) {
       const said = weft.view().attribute(element, name);
@@ -13,44 +13,44 @@ weftHands.part((hands) => {
   }
 
   async function checked({ id, selector, on }) {
-    const point = await hands.aim(id, selector);
+    const point = await executor.aim(id, selector);
     if (stateOf(point.element) === on) return { already: true };
-    const done = hands.click(point);
-    await hands.pause(0);
-    if (stateOf(point.element) === !on) hands.refuse('KEPT', 'The box did not change.');
+    const done = executor.click(point);
+    await executor.pause(0);
+    if (stateOf(point.element) === !on) executor.refuse('KEPT', 'The box did not change.');
     return done;
   }
 
   function focus({ id, selector }) {
-    hands.find(id, selector).focus();
+    executor.find(id, selector).focus();
     return {};
   }
 
   function blur({ id, selector }) {
-    hands.find(id, selector).blur();
+    executor.find(id, selector).blur();
     return {};
   }
 
   function textOf(element) {
     const view = weft.view();
-    if (hands.isSecret(hands.fieldOf(element))) return '********';
+    if (executor.isSecret(executor.fieldOf(element))) return '********';
     const holds = element instanceof HTMLTextAreaElement || element instanceof HTMLInputElement ? element.value : view.textOf(element, CHARS);
     return view.unsecret(holds).slice(0, CHARS);
   }
 
-  const text = ({ id, selector }) => ({ value: textOf(id === undefined ? document.body : hands.find(id, selector)) });
+  const text = ({ id, selector }) => ({ value: textOf(id === undefined ? document.body : executor.find(id, selector)) });
 
   function attribute({ id, selector, name }) {
-    const view = weft.view(), element = hands.find(id, selector), value = view.attribute(element, name) ?? '';
-    return { value: /^value$/i.test(name) && hands.isSecret(element) ? '********' : view.unsecret(value).slice(0, CHARS) };
+    const view = weft.view(), element = executor.find(id, selector), value = view.attribute(element, name) ?? '';
+    return { value: /^value$/i.test(name) && executor.isSecret(element) ? '********' : view.unsecret(value).slice(0, CHARS) };
   }
 
-  const visible = ({ id, selector }) => ({ value: String(weft.view().isShown(hands.find(id, selector))) });
+  const visible = ({ id, selector }) => ({ value: String(weft.view().isShown(executor.find(id, selector))) });
 
-  const enabled = ({ id, selector }) => ({ value: String(!weft.view().matches(hands.find(id, selector), ':disabled, [aria-disabled="true"]')) });
+  const enabled = ({ id, selector }) => ({ value: String(!weft.view().matches(executor.find(id, selector), ':disabled, [aria-disabled="true"]')) });
 
   const present = ({ id }) => {
-    hands.find(id);
+    executor.find(id);
     return { value: 'true' };
   };
 
@@ -81,7 +81,7 @@ weftHands.part((hands) => {
   }
 
   function scrolled({ id, selector, down = true, pages = 1, into = false }) {
-    const element = id === undefined ? null : hands.find(id, selector);
+    const element = id === undefined ? null : executor.find(id, selector);
     if (element && into && scrollerOf(element) !== element) {
       element.scrollIntoView({ block: 'center', behavior: 'instant' });
       return {};
@@ -101,7 +101,7 @@ weftHands.part((hands) => {
       if (!next) break;
       inner = next;
     }
-    if (!asked || !holds(inner)) hands.refuse('NOT_FOUND', 'These words do not stand on the page.');
+    if (!asked || !holds(inner)) executor.refuse('NOT_FOUND', 'These words do not stand on the page.');
     inner.scrollIntoView({ block: 'center', behavior: 'instant' });
     return { value: view.unsecret(view.textOf(inner, 300)) };
   }
@@ -118,7 +118,7 @@ weftHands.part((hands) => {
         places.push([node, at]);
       }
     const asked = wanted.replace(/\s+/g, ' ').trim(), exact = all.indexOf(asked), at = exact < 0 ? all.toLowerCase().indexOf(asked.toLowerCase()) : exact;
-    if (at < 0 || !asked) return hands.refuse('NOT_FOUND', 'These words do not stand there.');
+    if (at < 0 || !asked) return executor.refuse('NOT_FOUND', 'These words do not stand there.');
     const range = document.createRange();
     range.setStart(...places[at]);
     range.setEnd(places[at + asked.length - 1][0], places[at + asked.length - 1][1] + 1);
@@ -126,11 +126,11 @@ weftHands.part((hands) => {
   }
 
   function wordsSelected({ id, selector, text: wanted }) {
-    const element = hands.find(id, selector);
+    const element = executor.find(id, selector);
     element.scrollIntoView({ block: 'center', behavior: 'instant' });
     if (element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement) {
       const at = wanted ? element.value.indexOf(wanted) : 0;
-      if (at < 0) hands.refuse('NOT_FOUND', 'These words do not stand there.');
+      if (at < 0) executor.refuse('NOT_FOUND', 'These words do not stand there.');
       element.focus({ preventScroll: true });
       element.setSelectionRange(at, wanted ? at + wanted.length : element.value.length);
       return {};
@@ -146,11 +146,11 @@ weftHands.part((hands) => {
   // A dialog that the page draws in HTML; those of the browser itself only a person can answer.
   function dialog({ accept }) {
     const open = [...Document.prototype.querySelectorAll.call(document, 'dialog[open]')].pop();
-    if (!open) hands.refuse('NO_DIALOG', 'The page has no dialog that an extension may answer.');
-    if (accept) hands.refuse('NO_DIALOG', 'Which button of the dialog agrees is for a click to say.');
+    if (!open) executor.refuse('NO_DIALOG', 'The page has no dialog that an extension may answer.');
+    if (accept) executor.refuse('NO_DIALOG', 'Which button of the dialog agrees is for a click to say.');
     if (open.dispatchEvent(new Event('cancel', { cancelable: true }))) open.close();
     return {};
   }
 
-  Object.assign(hands, { checked, focus, blur, text, attribute, visible, enabled, present, scrolled, wordsFound, wordsSelected, dialog });
+  Object.assign(executor, { checked, focus, blur, text, attribute, visible, enabled, present, scrolled, wordsFound, wordsSelected, dialog });
 });

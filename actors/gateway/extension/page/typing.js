@@ -1,6 +1,6 @@
 // Writes into fields, presses keys and chooses from lists. Keys that no person pressed do nothing by themselves: what a browser does
 // for them is done here, unless the page takes them for itself.
-weftHands.part((hands) => {
+weftExecutor.part((executor) => {
   const TYPED = new Set(['text', 'search', 'url', 'tel', 'email', 'password', 'number', '']);
   const PRESSED = new Set(['button', 'submit', 'reset', 'image', 'file', 'hidden', 'checkbox', 'radio']);
   const MODIFIERS = { control: 'ctrlKey', ctrl: 'ctrlKey', shift: 'shiftKey', alt: 'altKey', meta: 'metaKey', command: 'metaKey' };
@@ -41,7 +41,7 @@ weftHands.part((hands) => {
         else if (element.value) document.execCommand('delete');
       }
       if (element.isConnected && element.value !== value) setNatively(element, value);
-      if (value && !element.value) hands.refuse('FORMAT', `A field of the type ${element.type} does not take this value.`);
+      if (value && !element.value) executor.refuse('FORMAT', `A field of the type ${element.type} does not take this value.`);
     } else {
       document.getSelection().selectAllChildren(element);
       const done = value ? document.execCommand('insertText', false, value) : document.execCommand('delete');
@@ -51,14 +51,14 @@ weftHands.part((hands) => {
   }
 
   async function valueSet({ id, selector, value, clear = true }) {
-    const { element: meant } = await hands.aim(id, selector);
+    const { element: meant } = await executor.aim(id, selector);
     const element = fieldOf(meant);
     if (element instanceof HTMLSelectElement) return selected({ id, selector, value });
-    if (element instanceof HTMLInputElement && /^(?:checkbox|radio)$/.test(element.type)) return hands.checked({ id, selector, on: !/^(?:false|off|no|0|)$/i.test(value) });
-    if (element instanceof HTMLInputElement && PRESSED.has(element.type)) hands.refuse('NO_FIELD', `Nothing can be written into a ${element.type}.`);
-    if (element.readOnly) hands.refuse('READ_ONLY', 'The field is read only.');
+    if (element instanceof HTMLInputElement && /^(?:checkbox|radio)$/.test(element.type)) return executor.checked({ id, selector, on: !/^(?:false|off|no|0|)$/i.test(value) });
+    if (element instanceof HTMLInputElement && PRESSED.has(element.type)) executor.refuse('NO_FIELD', `Nothing can be written into a ${element.type}.`);
+    if (element.readOnly) executor.refuse('READ_ONLY', 'The field is read only.');
     const editable = element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement || element.isContentEditable;
-    if (!editable) hands.refuse('NO_FIELD', 'Nothing can be written there.');
+    if (!editable) executor.refuse('NO_FIELD', 'Nothing can be written there.');
     const secret = isSecret(element);
     write(element, clear ? value : (element.value ?? '') + value);
     return { secret: secret || isSecret(element), holds: element.value ?? element.innerText };
@@ -66,10 +66,10 @@ weftHands.part((hands) => {
 
   async function typed({ text }) {
     const element = focused();
-    if (!element || element === document.body) hands.refuse('NO_FOCUS', 'Nothing has the focus.');
+    if (!element || element === document.body) executor.refuse('NO_FOCUS', 'Nothing has the focus.');
     for (const line of text.split(/(\n)/)) {
       if (line === NEW_LINE && !(element instanceof HTMLTextAreaElement)) pressKey('Enter', []);
-      else if (line && !document.execCommand('insertText', false, line)) hands.refuse('NO_FIELD', 'What has the focus takes no words.');
+      else if (line && !document.execCommand('insertText', false, line)) executor.refuse('NO_FIELD', 'What has the focus takes no words.');
     }
     return { secret: isSecret(element) };
   }
@@ -165,35 +165,35 @@ weftHands.part((hands) => {
   }
 
   async function selected({ id, selector, value }) {
-    const point = await hands.aim(id, selector), list = fieldOf(point.element);
+    const point = await executor.aim(id, selector), list = fieldOf(point.element);
     if (!(list instanceof HTMLSelectElement)) return drawn(point, value);
     const options = [...list.options];
     const option = options.find((one) => one.value === value) ?? options.find((one) => same(one.label, value)) ?? options.find((one) => same(one.value, value));
-    if (!option) hands.refuse('NO_OPTION', `There is no option of these words; there are: ${options.slice(0, 20).map((one) => one.label).join(', ')}`.slice(0, 300));
-    if (option.disabled || option.parentElement.disabled) hands.refuse('DISABLED', 'The option is disabled.');
+    if (!option) executor.refuse('NO_OPTION', `There is no option of these words; there are: ${options.slice(0, 20).map((one) => one.label).join(', ')}`.slice(0, 300));
+    if (option.disabled || option.parentElement.disabled) executor.refuse('DISABLED', 'The option is disabled.');
     if (!option.selected) choose(list, option);
     return { holds: option.label };
   }
 
   // A list that the page draws itself: opened by a click, unless it is, and chosen from by another.
   async function drawn(point, value) {
-    const { element } = point, { turn } = hands;
+    const { element } = point, { turn } = executor;
     let option = optionsOf(element).find((one) => says(one, value));
     if (!option) {
-      hands.click(point);
-      for (let looks = 0; looks < 20 && !option && hands.turn === turn; looks++) {
-        await hands.pause(50);
+      executor.click(point);
+      for (let looks = 0; looks < 20 && !option && executor.turn === turn; looks++) {
+        await executor.pause(50);
         option = optionsOf(element).find((one) => says(one, value));
       }
     }
-    if (!option) hands.refuse('NO_OPTION', `There is no option of these words; there are: ${optionsOf(element).slice(0, 20).map((one) => weft.view().textOf(one, 40)).join(', ')}`.slice(0, 300));
+    if (!option) executor.refuse('NO_OPTION', `There is no option of these words; there are: ${optionsOf(element).slice(0, 20).map((one) => weft.view().textOf(one, 40)).join(', ')}`.slice(0, 300));
     option.scrollIntoView({ block: 'nearest', behavior: 'instant' });
-    await hands.pause(30);
-    hands.guard(turn);
+    await executor.pause(30);
+    executor.guard(turn);
     const view = weft.view(), box = view.box(option), x = (box.left + box.right) / 2, y = (box.top + box.bottom) / 2, hit = view.hit(x, y);
-    if (!hit || !view.isWithin(hit, option)) hands.refuse('COVERED', `Something else lies over the option: ${hands.named(view, hit)}.`);
+    if (!hit || !view.isWithin(hit, option)) executor.refuse('COVERED', `Something else lies over the option: ${executor.named(view, hit)}.`);
     const same = () => option.isConnected && says(option, value);
-    return { ...hands.click({ x, y, hit, element: option, target: option, same, holds: same }), holds: value };
+    return { ...executor.click({ x, y, hit, element: option, target: option, same, holds: same }), holds: value };
   }
 
   function says(option, value) {
@@ -210,10 +210,10 @@ weftHands.part((hands) => {
   }
 
   function options({ id, selector }) {
-    const element = fieldOf(hands.find(id, selector));
+    const element = fieldOf(executor.find(id, selector));
     const words = element instanceof HTMLSelectElement ? [...element.options].map((one) => one.label) : optionsOf(element).map((one) => weft.view().textOf(one, 100));
     return { value: words.slice(0, 100).join(' | ').slice(0, 2000) };
   }
 
-  Object.assign(hands, { valueSet, typed, pressed, selected, options, fieldOf, isSecret });
+  Object.assign(executor, { valueSet, typed, pressed, selected, options, fieldOf, isSecret });
 });
