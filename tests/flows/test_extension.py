@@ -10,7 +10,7 @@ import signal
 import uuid
 from collections.abc import Generator
 from itertools import count
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import pytest
 from PIL import Image
@@ -39,6 +39,7 @@ pytestmark = [
 ACTORS: Final = "gateway=2,planner=2,verifier,policy,keeper"
 LOGIN: Final = f'Enter "ann" into "User name", enter "{PASSWORD}" as password, click "Log in"'
 DARK: Final = 40
+NARROW: Final = 320
 _numbers = count()
 
 
@@ -152,17 +153,6 @@ def test_one_click_on_the_page_of_the_gateway_pairs_once_and_nobody_else_gets_a_
     assert refused.status_code == 401
 
 
-def test_a_question_with_options_is_answered_by_keys(browser: ExtensionBrowser, tab: Page, site: Site) -> None:
-    panel = shown(browser, tab, site, pages.ROOMS)
-
-    assert panel.reach('Click "Book"') == "Waits for you"
-    expect(panel.page.locator("#answer")).to_be_focused()
-    panel.page.locator("#answer").press_sequentially("Book for the Red room")
-    panel.page.keyboard.press("Enter")
-    assert panel.ended() == "Done"
-    assert tab.locator("#said").inner_text() == "Red"
-
-
 @requirement("001.5.hybrid")
 def test_more_of_the_page_is_sent_where_it_is_asked_for_and_no_secret_goes_along(
     browser: ExtensionBrowser, tab: Page, site: Site, relay: Relay
@@ -213,8 +203,12 @@ def test_escape_on_the_page_stops_at_once_and_made_up_keys_do_not(
 
 @pytest.mark.parametrize(
     "body",
-    [pages.moved(1), pages.moved(2), pages.moved(1, under_the_mouse=True), pages.COVERED],
-    ids=["moved once", "moved twice", "moved under the mouse", "covered"],
+    [
+        pytest.param(pages.moved(1), id="moved once"),
+        pytest.param(pages.moved(2), id="moved twice", marks=pytest.mark.full),
+        pytest.param(pages.moved(1, under_the_mouse=True), id="moved under the mouse"),
+        pytest.param(pages.COVERED, id="covered", marks=pytest.mark.full),
+    ],
 )
 def test_what_moves_between_look_and_click_is_never_clicked_in_its_place(
     browser: ExtensionBrowser, tab: Page, site: Site, body: str
@@ -259,33 +253,34 @@ def test_words_of_pages_and_models_are_never_more_than_words(browser: ExtensionB
     assert panel.page.locator("#options button").count() == len(vectors)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_panel_is_for_everybody_in_light_and_dark_and_narrow(
-    browser: ExtensionBrowser, tab: Page, site: Site, scheme: Literal["light", "dark"]
+def test_a_question_is_answered_by_keys_in_a_panel_for_everybody(
+    browser: ExtensionBrowser, tab: Page, site: Site
 ) -> None:
-    panel = shown(browser, tab, site, pages.ROOMS)
-    panel.page.emulate_media(color_scheme=scheme)
+    """With axe-core, in light and dark, at 320 pixels."""
+    panel, found = shown(browser, tab, site, pages.ROOMS), dict[str, list[str]]()
     panel.page.set_viewport_size({"width": 320, "height": 900})
-    found = {"empty": look_at(panel)}
+    found["empty"] = look_at(panel)
     panel.page.locator("#settings-button").press("Enter")
     found["settings"] = look_at(panel)
     panel.page.locator("#settings-button").press("Enter")
-    panel.reach('Click "Book"')
+    assert panel.reach('Click "Book"') == "Waits for you"
+    assert panel.page.locator("#options button").all_inner_texts() == ["Book: Blue room", "Book: Red room"]
     found["question"] = look_at(panel)
-    panel.page.locator("#answer").press_sequentially("Book for the Red room")
-    panel.page.keyboard.press("Enter")
-    panel.ended()
+    panel.answer("Book for the Red room")
+    assert panel.ended() == "Done"
     found["done"] = look_at(panel)
 
+    assert tab.locator("#said").inner_text() == "Red"
     assert {name: wrong for name, wrong in found.items() if wrong} == {}
-    assert panel.page.evaluate("document.documentElement.scrollWidth") <= 320
+    assert panel.page.evaluate("document.documentElement.scrollWidth") <= NARROW
 
 
 def look_at(panel: Panel) -> list[str]:
-    """Return what axe-core finds wrong; a picture is kept where one is asked for."""
-    if folder := os.environ.get("WEFT_TEST_PICTURES"):
-        panel.page.screenshot(path=f"{folder}/panel-{next(_numbers)}.png")
-    found: list[str] = panel.page.evaluate(pages.AXE, axe_source())
+    """Return what axe-core finds wrong in light and in dark."""
+    found = list[str]()
+    for scheme in ("light", "dark"):
+        panel.page.emulate_media(color_scheme=scheme)
+        found += panel.page.evaluate(pages.AXE, axe_source())
     return found
 
 
@@ -321,6 +316,7 @@ def put_to_sleep(panel: Panel) -> None:
     session.detach()
 
 
+@pytest.mark.full
 @requirement("001.2.sessions")
 def test_each_tab_has_a_session_of_its_own_that_other_sites_do_not_change_and_other_pages_are_left_alone(
     browser: ExtensionBrowser, tab: Page, site: Site
@@ -343,7 +339,7 @@ def test_each_tab_has_a_session_of_its_own_that_other_sites_do_not_change_and_ot
     assert panels[0].reach(f'Go to {elsewhere}, click "Book" for the Red room') == "Waits for you"
     expect(panels[0].page.get_by_role("button", name="Allow localhost")).to_be_visible(timeout=WAIT_MS)
     browser.press_button(tab)
-    assert panels[0].ended() == "Done"
+    expect(panels[0].page.locator("#status")).to_have_text("Done", timeout=WAIT_MS)
     assert (tab.locator("#said").inner_text(), browser.state(panels[0].tab)["session"]) == ("Red", sessions[0])
     assert idle.locator("weft-mark, [data-llm-id]").count() == 0
     for page in (idle, *others):
@@ -403,3 +399,11 @@ def wob() -> Generator[MiniWob]:
     """Serve the pages of MiniWoB++."""
     with miniwob() as serving:
         yield serving
+
+
+def test_what_stands_in_a_frame_is_acted_on_there(browser: ExtensionBrowser, tab: Page, site: Site) -> None:
+    inner = site.url(made_page(pages.ROOMS))
+    panel = shown(browser, tab, site, f'<h1>Outer</h1><iframe width=500 height=300 src="{inner}"></iframe>')
+
+    assert panel.reach('Click "Book" for the Red room') == "Done"
+    assert tab.frame_locator("iframe").locator("#said").inner_text() == "Red"

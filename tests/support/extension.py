@@ -52,6 +52,13 @@ class Panel:
         self.begin(goal)
         return self.ended()
 
+    def answer(self, words: str) -> None:
+        """Answer what Weft asks."""
+        expect(self.page.locator("#answer")).to_be_focused(timeout=WAIT_MS)
+        self.page.keyboard.insert_text(words)
+        self.page.keyboard.press("Enter")
+        expect(self.page.locator("#question")).to_be_hidden(timeout=WAIT_MS)
+
     def ended(self) -> str:
         """Wait until a task is over or waits; returns how it stands."""
         status = self.page.locator("#status")

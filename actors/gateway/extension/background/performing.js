@@ -56,7 +56,7 @@ function scrollOf(args) {
 // Performs the action of an answer; returns what the next round tells of it. Nothing is thrown: what failed is told.
 export async function perform(state, answer, stopped) {
   const { action, actionDetails: details = {} } = answer, call_ = parseAction(action);
-  const before = await standing(state.tab), begun = Date.now();
+  const frame = frameOf(state, call_), before = await standing(state.tab, frame), begun = Date.now();
   const outcome = { previousUrl: before?.url ?? '', secret: false, value: '', error: null };
   try {
     if (!call_ || OF_SERVER.has(call_.name)) throw new PageError('UNKNOWN_ACTION', 'This is no action for a page.');
@@ -67,12 +67,23 @@ export async function perform(state, answer, stopped) {
     if (!(error instanceof PageError)) throw error;
     outcome.error = { message: error.message, code: error.code, action: action.slice(0, 500), ...(details.elementId === undefined ? {} : { elementId: details.elementId }) };
   }
-  const after = await settledAfter(state.tab, stopped);
+  await settledAfter(state.tab, stopped);
+  const after = await standing(state.tab, frame);
   return { ...outcome, told: await told(state, call_, outcome, { before, after, begun }) };
 }
 
-async function standing(tab) {
-  return call(tab, 'quiet').catch(() => null);
+// The frame that an action is in: 0 is the page itself.
+function frameOf(state, action) {
+  const id = IN_PAGE[action?.name]?.(action.args)[1].id;
+  return id === undefined ? 0 : Math.max(0, place(id, state.frames).frame);
+}
+
+// How much has happened so far: in the page, and in the frame that is acted in.
+async function standing(tab, frame) {
+  const whole = await call(tab, 'quiet').catch(() => null);
+  if (!whole || !frame) return whole;
+  const inner = await call(tab, 'quiet', {}, frame).catch(() => null);
+  return { ...whole, page: `${whole.page} ${inner?.page ?? ''}`, mutations: whole.mutations + (inner?.mutations ?? 0), requests: whole.requests + (inner?.requests ?? 0) };
 }
 
 async function settledAfter(tab, stopped) {

@@ -3,6 +3,7 @@ weftExecutor.part((executor) => {
   const MANY_DOM = 200_000, MANY_FINDINGS = 10, FINDING = 200;
   const UNSENT = 'script, style, noscript, template, link, meta, base, svg, iframe, frame, object, embed, weft-mark';
   const EVENT = /^\[(\d+)s ago\] (Error|Success): '([\s\S]*)'$/;
+  const STAMP = weft.view().STAMP;
   let watching = null;
 
   // -- how quiet it is -----------------------------------------------------------------------------------------------
@@ -11,8 +12,9 @@ weftExecutor.part((executor) => {
     if (watching) return;
     watching = { mutations: 0, requests: 0, last: performance.now() };
     const changed = (records) => {
-      if (records.every(({ target }) => target.localName === 'weft-mark')) return;
-      watching.mutations += records.length;
+      const theirs = records.filter((one) => !isOurs(one)).length;
+      if (!theirs) return;
+      watching.mutations += theirs;
       watching.last = performance.now();
     };
     // What a field holds is no part of the document, and a change all the same.
@@ -25,6 +27,12 @@ weftExecutor.part((executor) => {
       watching.last = performance.now();
     });
     watching.loads.observe({ type: 'resource' });
+  }
+
+  // What we do to the document ourselves: numbers, and the mark.
+  function isOurs({ type, attributeName, addedNodes, removedNodes }) {
+    if (type === 'attributes') return attributeName === STAMP;
+    return type === 'childList' && [...addedNodes, ...removedNodes].every((node) => node.localName === 'weft-mark');
   }
 
   function quiet() {

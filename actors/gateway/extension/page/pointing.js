@@ -91,8 +91,8 @@ weftExecutor.part((executor) => {
     const view = weft.view(), hit = view.hit(x, y);
     if (!hit) executor.refuse('HIDDEN', 'There is nothing at this point of the window.');
     const says = view.textOf(hit, 100);
-    const same = () => hit.isConnected && weft.view().textOf(hit, 100) === says;
-    return { x, y, hit, element: hit, target: hit, same, holds: same };
+    const holds = () => hit.isConnected && weft.view().textOf(hit, 100) === says;
+    return { x, y, hit, element: hit, target: hit, same: () => true, holds };
   }
 
   function clickedAt({ x, y }) {

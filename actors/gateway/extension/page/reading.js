@@ -1,6 +1,7 @@
 // Reads and moves about: what an element is now, scrolling, words and focus, boxes to tick.
 weftExecutor.part((executor) => {
   const CHARS = 4000, STEP = 0.85;
+  let lastFound = '';
 
   function stateOf(element) {
     const field = executor.fieldOf(element);
@@ -102,7 +103,10 @@ weftExecutor.part((executor) => {
       inner = next;
     }
     if (!asked || !holds(inner)) executor.refuse('NOT_FOUND', 'These words do not stand on the page.');
+    const before = view.box(inner).top;
     inner.scrollIntoView({ block: 'center', behavior: 'instant' });
+    if (lastFound === asked && before === view.box(inner).top) executor.refuse('IN_VIEW', 'These words were found before, and stand in the window.');
+    lastFound = asked;
     return { value: view.unsecret(view.textOf(inner, 300)) };
   }
 
