@@ -17,6 +17,11 @@ export function watch(tab) {
   watched.begin();
 }
 
+// A session may have begun just now, which was none to be heard before.
+export function begun(tab) {
+  if (watched?.tab === tab && !watched.live) watched.load();
+}
+
 export function unwatch() {
   watched?.end();
   watched = null;
@@ -24,7 +29,7 @@ export function unwatch() {
 
 class Watch {
   constructor(tab) {
-    Object.assign(this, { tab, over: false, polls: 0, tries: 0, socket: null, timer: 0, beat: 0, live: false, since: '', session: '' });
+    Object.assign(this, { tab, over: false, polls: 0, tries: 0, socket: null, timer: 0, beat: 0, live: false, since: '', session: '', socketId: '', joined: '' });
   }
 
   async begin() {
@@ -59,12 +64,13 @@ class Watch {
     const { session } = await read(this.tab);
     if (session !== this.session) {
       Object.assign(this, { session, since: '' });
-      this.subscribe?.();
+      await this.turned(false);
     }
     try {
       const since = this.since ? `&since=${encodeURIComponent(this.since)}` : '';
-      const { messages } = await ask('GET', `/api/session/${session}/messages?limit=${MANY_MESSAGES}${since}`);
+      const { messages, sessionExists } = await ask('GET', `/api/session/${session}/messages?limit=${MANY_MESSAGES}${since}`);
       if (messages.length) await this.merge(messages);
+      if (sessionExists) await this.join();
     } catch {
       // It is asked for again: that there is no answer stands in the note of the task.
     }
@@ -103,8 +109,8 @@ class Watch {
     if (event === 'pusher:connection_established') {
       this.tries = 0;
       this.quietMs = 1000 * (content.activity_timeout ?? 120);
-      this.subscribe = () => this.join(content.socket_id);
-      return this.join(content.socket_id);
+      this.socketId = content.socket_id;
+      return this.load();
     }
     if (event === 'pusher:ping') return this.send('pusher:pong', {});
     if (channel !== `private-session-${this.session}`) return undefined;
@@ -113,11 +119,14 @@ class Watch {
     return event === 'interact_response' ? this.load() : undefined;
   }
 
-  async join(socket) {
+  // Subscribes to the channel of the session, once there is one: of others nobody hears.
+  async join() {
+    const channel = `private-session-${this.session}`;
+    if (!this.socketId || this.joined === channel) return;
     if (this.joined) this.send('pusher:unsubscribe', { channel: this.joined });
-    this.joined = `private-session-${this.session}`;
-    const { auth } = await ask('POST', '/api/pusher/auth', { form: true, body: { socket_id: socket, channel_name: this.joined } });
-    this.send('pusher:subscribe', { channel: this.joined, auth });
+    this.joined = channel;
+    const { auth } = await ask('POST', '/api/pusher/auth', { form: true, body: { socket_id: this.socketId, channel_name: channel } });
+    this.send('pusher:subscribe', { channel, auth });
   }
 
   send(event, data) {
@@ -135,8 +144,7 @@ class Watch {
 
   async closed(code) {
     clearTimeout(this.beat);
-    this.socket = null;
-    this.joined = '';
+    Object.assign(this, { socket: null, socketId: '', joined: '' });
     await this.turned(false);
     if (this.over || FOR_GOOD(code)) return;
     setTimeout(() => this.connect(), AGAIN_MS[Math.min(this.tries++, AGAIN_MS.length - 1)]);

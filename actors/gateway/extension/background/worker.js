@@ -1,7 +1,7 @@
 // The worker of the extension: hears the panel, the tabs and the pages that are acted on, and nobody else.
 import { again, begin, halt, reply, resume, resumeAll, stop } from './loop.js';
 import { configureByHand, pairByLink, pairByPage, unpair } from './pairing.js';
-import { unwatch, watch } from './push.js';
+import { begun, unwatch, watch } from './push.js';
 import { all, forget, guard, hear, read, settings, shown } from './store.js';
 
 const PANEL = chrome.runtime.getURL('panel/panel.html');
@@ -67,6 +67,7 @@ function post(port, message) {
 
 hear((state) => {
   for (const [port, tab] of panels) if (tab === state.tab) post(port, { type: 'state', state: shown(state) });
+  if (state.task?.phase === 'act' && state.task.rounds === 1) begun(state.tab);
   badge(state);
 });
 
