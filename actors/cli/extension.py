@@ -55,9 +55,9 @@ def extension(
     data_dir: DataDir = None,
     log_level: LogLevel = None,
 ) -> None:
-    """Write the browser extension, to be loaded unpacked, and print a link that pairs it with the running Weft.
+    """Write the browser extension, and print a link that pairs it.
 
-    The link is good once, for ten minutes.
+    The folder is loaded unpacked. The link is of the Weft that runs, and good once, for ten minutes.
     """
     console, loaded = terminal.err(), read(config, data_dir, log_level)
     if not pair:

@@ -175,7 +175,7 @@ def test_more_of_the_page_is_sent_where_it_is_asked_for_and_no_secret_goes_along
     assert box is not None
     scale = image.width / tab.evaluate("innerWidth")
     across, down = (round((box[side] + 8) * scale) for side in ("x", "y"))
-    pixel = image.convert("L").tobytes()[down * image.width + across]
+    pixel: int = image.convert("L").tobytes()[down * image.width + across]
     assert pixel < DARK
     assert next(one["dom"] for one in rounds if one.get("dom")).startswith("<html")
     assert "dom" not in rounds[0]
