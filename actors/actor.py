@@ -24,11 +24,15 @@ _MARK = "__handles__"
 
 @dataclass(frozen=True)
 class Handler:
-    """One subject that an actor answers: by which method, and how many times at once in one replica."""
+    """One subject that an actor answers: by which method, and how many times at once in one replica.
+
+    An event that is `shared` is handled by one replica alone.
+    """
 
     subject: Subject[Any]
     at_once: int
     method: str
+    shared: bool = False
 
 
 @dataclass
@@ -92,10 +96,13 @@ def handles(
 
 
 def subscribes(
-    event: Event[A], *, at_once: int
+    event: Event[A], *, at_once: int, shared: bool = False
 ) -> Callable[[Callable[[S, A], Awaitable[None]]], Callable[[S, A], Awaitable[None]]]:
-    """Call this method with every `event`, in every replica, at most `at_once` times at the same time."""
-    return _marked(event, at_once)
+    """Call this method with every `event`, in every replica, at most `at_once` times at the same time.
+
+    With `shared` it is called in one replica alone, whichever it is.
+    """
+    return _marked(event, at_once, shared=shared)
 
 
 def consumes(
@@ -112,7 +119,7 @@ def handlers(actor: type[Actor]) -> tuple[Handler, ...]:
 
 def grant_of(actor: type[Actor]) -> Grant:
     """Return what an actor may publish and subscribe."""
-    answers = [handler.subject for handler in handlers(actor)]
+    answers = dict.fromkeys(handler.subject for handler in handlers(actor))
     return grant(
         actor.name,
         [*answers, why_absent(actor)],
@@ -148,9 +155,9 @@ def why_absent(actor: type[Actor]) -> Call[WhyAbsent, Absence]:
     return subjects.WHY_ABSENT.at(actor=micro_name(actor.name))
 
 
-def _marked(subject: Subject[Any], at_once: int) -> Callable[[M], M]:
+def _marked(subject: Subject[Any], at_once: int, *, shared: bool = False) -> Callable[[M], M]:
     def mark(method: M) -> M:
-        setattr(method, _MARK, Handler(subject, at_once, method.__name__))
+        setattr(method, _MARK, Handler(subject, at_once, method.__name__, shared))
         return method
 
     return mark

@@ -157,6 +157,14 @@ class Bus:
             inject(packed.headers)
             await self.transport.publish(event.pattern, packed.payload, headers=packed.headers or None)
 
+    async def flush(self) -> None:
+        """Wait until whatever this participant has published comes before what anybody publishes from here on.
+
+        Raises:
+            TransportError: the connection is broken.
+        """
+        await self.transport.flush()
+
     async def enqueue(self, work: Work[A], args: A, *, packet_id: str = "") -> str:
         """Put work into its durable queue, and return its packet id; the same id twice is done once."""
         return await enqueue(await self._queue(work), self.wire, work, args, packet_id)
@@ -210,8 +218,11 @@ class Bus:
 
     # -- serving -----------------------------------------------------------------------------------------------------
 
-    async def serve(self, subject: Subject[Any], handler: Handler, *, at_once: int) -> None:
-        """Answer a call, subscribe to an event or consume work, with at most `at_once` handlers at the same time."""
+    async def serve(self, subject: Subject[Any], handler: Handler, *, at_once: int, shared: bool = False) -> None:
+        """Answer a call, subscribe to an event or consume work, with at most `at_once` handlers at the same time.
+
+        Every replica gets each event, unless it is `shared`: then one of the actor's gets it.
+        """
         if self._tasks is None:
             msg = "serve() belongs inside running()"
             raise RuntimeError(msg)
@@ -220,7 +231,7 @@ class Bus:
             self._endpoints.append(worker)
             await worker.open()
             return
-        endpoint = BusEndpoint(subject, handler, at_once, self.transport, self.wire, self._tasks)
+        endpoint = BusEndpoint(subject, handler, at_once, self.transport, self.wire, self._tasks, shared)
         self._endpoints.append(endpoint)
         await endpoint.open(queue=micro_name(self.actor))
 

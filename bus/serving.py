@@ -47,7 +47,10 @@ Handler = Callable[[Any], Awaitable[Any]]
 
 @dataclass
 class BusEndpoint:
-    """Answers a Call, or handles an Event, with at most `at_once` handlers at work."""
+    """Answers a Call, or handles an Event, with at most `at_once` handlers at work.
+
+    Of an Event that is `shared`, each is handled by one of the replicas of an actor.
+    """
 
     subject: Subject[Any]
     handler: Handler
@@ -55,6 +58,7 @@ class BusEndpoint:
     transport: Transport
     wire: PacketCodec
     tasks: TaskGroup
+    shared: bool = False
     meter: Meter = field(init=False)
     _running: dict[str, anyio.CancelScope] = field(default_factory=dict[str, anyio.CancelScope])
     _handling: set[anyio.CancelScope] = field(default_factory=set[anyio.CancelScope])
@@ -74,7 +78,9 @@ class BusEndpoint:
     async def open(self, queue: str) -> None:
         """Start to listen; replicas that share `queue` share the calls."""
         if isinstance(self.subject, Event):
-            self._subscriptions.append(await self.transport.subscribe(self.subject.wildcard, self._begin_event))
+            share = queue if self.shared else ""
+            wildcard = self.subject.wildcard
+            self._subscriptions.append(await self.transport.subscribe(wildcard, self._begin_event, queue=share))
             return
         cancels = cancel_subject(self.subject.wildcard)
         self._subscriptions.append(await self.transport.subscribe(cancels, self._cancel))

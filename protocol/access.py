@@ -100,6 +100,11 @@ def key_caller(key_id: str) -> str:
     return f"key-{key_id}"
 
 
+def caller_key(caller: str) -> str:
+    """Return the id of the key that a caller has; "" for who has none that was given out."""
+    return caller.removeprefix("key-") if is_key_caller(caller) else ""
+
+
 def is_key_caller(caller: str) -> bool:
     """Return whether a caller has a key that was given out, which may end."""
     return caller.startswith("key-")

@@ -144,6 +144,7 @@ class Code(StrEnum):
     VALIDATION_UNKNOWN_SOURCE = "VALIDATION_UNKNOWN_SOURCE"
     SECURITY_POLICY_DENIED = "SECURITY_POLICY_DENIED"
     SECURITY_APPROVAL_REQUIRED = "SECURITY_APPROVAL_REQUIRED"
+    SECURITY_CHANNEL_FORBIDDEN = "SECURITY_CHANNEL_FORBIDDEN"
     VALIDATION_UNKNOWN_APPROVAL = "VALIDATION_UNKNOWN_APPROVAL"
     VALIDATION_UNKNOWN_TASK = "VALIDATION_UNKNOWN_TASK"
     VALIDATION_UNKNOWN_CHAT = "VALIDATION_UNKNOWN_CHAT"
@@ -360,6 +361,9 @@ _ROWS: Mapping[Code, Kind] = {
     Code.SECURITY_POLICY_DENIED: Kind(_C.SECURITY, False, "The policy does not allow this call.", (REPORT,)),
     Code.SECURITY_APPROVAL_REQUIRED: Kind(
         _C.SECURITY, False, "The call waits until a person allows it.", (ANSWER_APPROVAL,)
+    ),
+    Code.SECURITY_CHANNEL_FORBIDDEN: Kind(
+        _C.SECURITY, False, "There is no such channel for anybody: a session's is private-session-<id>.", (FIX_INPUT,)
     ),
     Code.VALIDATION_UNKNOWN_APPROVAL: Kind(_C.VALIDATION, False, "There is no such approval.", (CHECK_APPROVAL,)),
     Code.INTERNAL_ERROR: Kind(_C.INTERNAL, True, "Weft failed; its log says why.", (RETRY, REPORT)),

@@ -82,6 +82,7 @@ from protocol.policy import (
     ToolRequest,
     ToolResult,
 )
+from protocol.push import AskChannels, OpenChannels, SealedPush
 from protocol.replicas import (
     Absence,
     CallCancelled,
@@ -190,6 +191,9 @@ OFFERED = Call("offers.{actor}", AskOffer, OfferAnswer, idempotent=False, timeou
 EDGE_REPLY = Call("edge.reply.{replica}", ClientReply, ReplyTaken, timeout_ms=5_000)
 """A client's reply that came in at another replica of the gateway than the one that waits for it."""
 
+PUSH_CHANNELS = Call("edge.channels.{replica}", AskChannels, OpenChannels, timeout_ms=2_000)
+"""Which channels of push are subscribed to at a replica of the gateway, asked by another."""
+
 RUN_TEMPLATES = Call("run.templates", ListTemplates, Templates, timeout_ms=5_000)
 RUN_CREATE = Call("run.create", CreateRun, RunAccepted, timeout_ms=10_000)
 RUN_CANCEL = Call("run.cancel", AskRun, CancelAnswer, timeout_ms=10_000)
@@ -291,6 +295,9 @@ OFFER_SAID = Event("events.offers.said.{replica}", Said)
 """How far an offering actor is with what was asked of it, and what it logs, told to the replica that asked."""
 CALL_CANCELLED = Event("events.edge.cancelled", CallCancelled)
 """Told to all replicas of the gateway: without sessions nobody knows which of them works on the call."""
+PUSH_NEWS = Event("events.push.news", SealedPush)
+"""What clients are told who are connected to a gateway, whichever it is; where another server has them, one replica
+of the gateway tells it."""
 REPLICA_READY = Event("events.actor.ready", ReplicaReady)
 REPLICA_GONE = Event("events.actor.gone", ReplicaGone)
 

@@ -179,7 +179,8 @@ def _actors() -> tuple[dict[str, list[str]], dict[str, list[str]]]:
     making: dict[str, list[str]] = {}
     for name, actor in found.items():
         for handler in handlers(actor):
-            answering.setdefault(_form(handler.subject), []).append(name)
+            names = answering.setdefault(_form(handler.subject), [])
+            names += [] if name in names else [name]
         for subject in actor.publishes:
             making.setdefault(_form(subject), []).append(name)
     return answering, making

@@ -19,6 +19,8 @@ from actors.gateway.edge import edge
 from actors.gateway.mcp import toolbox
 from actors.gateway.mcp.handles import HANDLES
 from actors.gateway.mcp.replica_state import ReplicaState
+from actors.gateway.push.credentials import check_push
+from actors.gateway.push.server import no_push
 from actors.gateway.server import serving
 from actors.settings import Settings
 from protocol import subjects
@@ -28,6 +30,7 @@ from protocol.browsers.operations import TYPING
 from protocol.collection_views import CollectionChanged
 from protocol.offers.results import OfferNews, Said
 from protocol.policy import Approval
+from protocol.push import PUSH, PUSH_APP, AskChannels, OpenChannels, SealedPush
 from protocol.replicas import CallCancelled, ClientReply, Progress, ReplyTaken
 from protocol.runs.requests import INPUTS as RUN_INPUTS
 from protocol.sessions import PASS, SAVING
@@ -106,11 +109,14 @@ class Gateway(Actor):
         subjects.OFFERED,
         subjects.EDGE_REPLY,
         subjects.CALL_CANCELLED,
+        subjects.PUSH_CHANNELS,
+        subjects.PUSH_NEWS,
     )
     buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.KEYS, subjects.KEY_ENDS, subjects.USAGE, subjects.OFFERS)
     stores: ClassVar[tuple[Objects, ...]] = (subjects.CAPTURES,)
-    purposes: ClassVar[tuple[str, ...]] = (SAVING, PASS, RUN_INPUTS, TYPING, HANDLES, TASK_VALUES)
-    """What is handed in is sealed before it travels, and what clients carry for us before it leaves."""
+    purposes: ClassVar[tuple[str, ...]] = (SAVING, PASS, RUN_INPUTS, TYPING, HANDLES, TASK_VALUES, PUSH, PUSH_APP)
+    """What is handed in is sealed before it travels, and what clients carry for us before it leaves; from the last one
+    the credentials of push are derived."""
 
     listener: socket.socket | None = None
     state: ReplicaState = field(init=False)
@@ -118,6 +124,15 @@ class Gateway(Actor):
     def __post_init__(self) -> None:
         """Be known to the other actors by the name of the replica."""
         self.state = ReplicaState(self.bus.replica)
+
+    @classmethod
+    def check(cls, settings: Settings) -> None:
+        """See to it that the credentials of push are all there.
+
+        Raises:
+            FaultError: CONFIG_INVALID.
+        """
+        check_push(settings)
 
     @classmethod
     def warm(cls) -> None:
@@ -139,6 +154,8 @@ class Gateway(Actor):
                 yield
             finally:
                 self.state.in_flight.end_open_ended()
+                if self.state.push is not None:
+                    self.state.push.channels.end()
 
     @subscribes(subjects.PROGRESS, at_once=1)
     async def on_progress(self, progress: Progress) -> None:
@@ -169,6 +186,29 @@ class Gateway(Actor):
     async def on_collection_changed(self, change: CollectionChanged) -> None:
         """Pass on what has changed of a collection to the clients who follow it here."""
         await self.state.collection_news.publish(change)
+
+    @subscribes(subjects.PUSH_NEWS, at_once=1)
+    async def on_push_news(self, sealed: SealedPush) -> None:
+        """Deliver news to the clients who are connected here."""
+        if self.state.push is not None:
+            self.state.push.deliver(sealed)
+
+    @subscribes(subjects.PUSH_NEWS, at_once=1, shared=True)
+    async def on_shared_push_news(self, sealed: SealedPush) -> None:
+        """Post news to another server of push, as the one replica that does."""
+        if self.state.push is not None:
+            self.state.push.post(sealed)
+
+    @handles(subjects.PUSH_CHANNELS, at_once=16)
+    async def on_channels(self, request: AskChannels) -> OpenChannels:
+        """Return which channels are heard here.
+
+        Raises:
+            FaultError: there is no push.
+        """
+        if self.state.push is None:
+            raise no_push()
+        return self.state.push.own_channels(request.prefix)
 
     @handles(subjects.EDGE_REPLY, at_once=64)
     async def on_client_reply(self, reply: ClientReply) -> ReplyTaken:

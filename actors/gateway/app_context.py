@@ -12,6 +12,7 @@ from actors.gateway.access.caller import Ledger
 from actors.gateway.access.keys import KeyStore
 from actors.gateway.access.limits import RateLimits
 from actors.gateway.event_feed import EventFeed
+from actors.gateway.push.server import PushServer
 from actors.gateway.request import Watchers
 from actors.gcra import Rate
 from bus import Directory, Publisher, Requester, Tables
@@ -40,6 +41,10 @@ class BusClient(Tables, Requester, Publisher, Directory, Protocol):
         """Open the files of an object store."""
         ...
 
+    async def flush(self) -> None:
+        """Wait until what was published comes before what others publish from here on; raises FaultError."""
+        ...
+
     def meter(self, subject: str) -> Meter:
         """Return a meter for what comes in here."""
         ...
@@ -52,7 +57,7 @@ class AppContext:
     `naming` is the secret by which a caller's own browser session gets its id: one that all replicas have, so that each
     finds the session. `interacts` and `chats` bound how often a key may ask what to do next on its page, and of its
     chat sessions; with `mirrored` some of what 001 has in `data` stands beside it, too. `closing` is set when this
-    replica ends what it has in hand: no client has left then.
+    replica ends what it has in hand: no client has left then. `push` is there where the gateway serves HTTP.
     """
 
     bus: BusClient
@@ -67,4 +72,5 @@ class AppContext:
     mirrored: bool = False
     closing: anyio.Event = field(default_factory=anyio.Event)
     approval_news: EventFeed[Approval] = field(default_factory=EventFeed[Approval])
+    push: PushServer | None = None
     collection_news: EventFeed[CollectionChanged] = field(default_factory=EventFeed[CollectionChanged])

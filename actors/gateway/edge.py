@@ -30,6 +30,9 @@ from actors.gateway.mcp.replica_state import ReplicaState
 from actors.gateway.mcp.server import make_server
 from actors.gateway.mcp.toolsets import toolsets_of
 from actors.gateway.mcp.transport import http
+from actors.gateway.push import server_api
+from actors.gateway.push.server import pushing
+from actors.gateway.push.server_api import ServerApi
 from actors.gateway.rest import endpoints, operation
 from actors.gateway.rest.compatible import Enveloped
 from actors.gateway.rest.docs import FrontPage
@@ -52,7 +55,10 @@ WATCH_AFTER_S = 0.02
 """Most work is done sooner, and needs no task that watches whether its client is still there."""
 
 SOCKETS: tuple[SocketRoute, ...] = ()
-"""The WebSockets that clients may open."""
+"""The WebSockets that clients may open, besides those of push."""
+
+PUSH_PATH = "/app/{key}"
+"""Where clients of the Pusher protocol connect to: it lets them in by its own rules."""
 
 
 class Edge(NamedTuple):
@@ -71,7 +77,11 @@ async def edge(
     `state` is what others on the bus address by the name of this replica; without it, none do.
     """
     state = state or ReplicaState(new_id())
-    async with access_control(bus, settings, endpoints.OPEN_PATHS, state.replica) as access:
+    async with (
+        access_control(bus, settings, endpoints.OPEN_PATHS, state.replica) as access,
+        pushing(bus, settings, access.authenticator.key_store.has_ended) as push,
+    ):
+        state.push = push
         app = AppContext(
             bus=bus,
             grace_ms=settings.restart_grace_ms,
@@ -85,10 +95,12 @@ async def edge(
             interacts=_per_minute(settings.interact_per_minute),
             chats=_per_minute(settings.chat_per_minute),
             mirrored=settings.interact_mirrored,
+            push=push,
         )
         mcp = http.McpEndpoint(make_server(app, state.offers), app, state, toolsets_of(settings))
         table = (*endpoints.ENDPOINTS, *operation.metadata_endpoints(settings))
-        routes = router(app, table, {http.PATH: mcp, FRONT: FrontPage(version, settings.public_url)})
+        front = FrontPage(version, settings.public_url)
+        routes = router(app, table, {http.PATH: mcp, FRONT: front, server_api.PATH: ServerApi(push)})
         async with mcp.running(), anyio.create_task_group() as watchers:
             meter = bus.meter("http")
             access.accounts = meter.accounts
@@ -105,7 +117,8 @@ async def edge(
                 app.closing.set()
                 exchanges.abandon()
 
-            yield Edge(_behind_proxies(EdgeApp(Enveloped(exchanges), SocketGate(access, SOCKETS)), settings), abandon)
+            sockets = SocketGate(access, (*SOCKETS, SocketRoute(PUSH_PATH, push.sockets.run, scope=None)))
+            yield Edge(_behind_proxies(EdgeApp(Enveloped(exchanges), sockets), settings), abandon)
             watchers.cancel_scope.cancel()
 
 

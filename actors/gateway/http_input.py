@@ -22,6 +22,8 @@ T = TypeVar("T")
 MAX_BODY_BYTES = 4 * 1024 * 1024
 """The largest body that is read; the MCP SDK has the same limit."""
 
+MAX_FORM_BYTES = 8_192
+FORM = "application/x-www-form-urlencoded"
 MAX_QUERY_FIELDS = 32
 IDEMPOTENCY_KEY = "Idempotency-Key"
 MAX_KEY_CHARS = 200
@@ -53,6 +55,25 @@ async def read_file(request: Request, max_bytes: int) -> bytes:
         HttpStatusError: 413, it has more bytes than that.
     """
     return await _read(request, max_bytes)
+
+
+async def read_form(request: Request, known: tuple[str, ...]) -> dict[str, str]:
+    """Read the known fields of an HTML form, each of which stands there once; others are passed over.
+
+    Raises:
+        HttpStatusError: 413 or 415, for a body that is too large or of another type.
+        MalformedError: it cannot be read.
+    """
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != FORM:
+        raise invalid(f"The body has to be {FORM}", 415)
+    body = await _read(request, MAX_FORM_BYTES)
+    fields: dict[str, str] = {}
+    for name, value in _pairs(body, "The body", MAX_FORM_BYTES):
+        if name in fields:
+            raise _at(name, "stands in the body more than once")
+        if name in known:
+            fields[name] = value
+    return fields
 
 
 def decoded(decoder: Decoder[T], body: bytes) -> T:
@@ -107,12 +128,7 @@ def query(raw: bytes, known: tuple[str, ...]) -> dict[str, str]:
     """
     if not raw:
         return {}
-    try:
-        pairs = parse_qsl(raw.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=MAX_QUERY_FIELDS)
-    except UnicodeError:
-        raise MalformedError(fault(Code.VALIDATION_INVALID_REQUEST, "The query is not UTF-8")) from None
-    except ValueError:
-        raise MalformedError(fault(Code.VALIDATION_INVALID_REQUEST, "The query has too many fields")) from None
+    pairs = _pairs(raw, "The query", MAX_QUERY_FIELDS)
     fields: dict[str, str] = {}
     for name, value in pairs:
         if name not in known:
@@ -136,6 +152,15 @@ def named(path_params: Mapping[str, Any], raw_path: bytes) -> dict[str, str]:
         except UnicodeDecodeError:
             raise MalformedError(fault(Code.VALIDATION_INVALID_REQUEST, "The path is not UTF-8")) from None
     return {name: str(value) for name, value in path_params.items()}
+
+
+def _pairs(raw: bytes, what: str, most: int) -> list[tuple[str, str]]:
+    try:
+        return parse_qsl(raw.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=most)
+    except UnicodeError:
+        raise MalformedError(fault(Code.VALIDATION_INVALID_REQUEST, f"{what} is not UTF-8")) from None
+    except ValueError:
+        raise MalformedError(fault(Code.VALIDATION_INVALID_REQUEST, f"{what} has too many fields")) from None
 
 
 def _whole(value: Any) -> Any:

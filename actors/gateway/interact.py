@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import Meta, Struct
 
 from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
+from actors.gateway.chat_views import ChatMessageView, iso, message_view
 from actors.gateway.http import HttpStatusError
 from actors.gateway.request import RequestContext
 from protocol import subjects
@@ -21,7 +22,6 @@ from protocol.acting.chats import (
     ChangeChat,
     ChatInfo,
     ChatIsOpen,
-    ChatMessageAdded,
     ChatMessages,
     ChatStatus,
     ListChats,
@@ -98,21 +98,6 @@ class ChatArchived(Struct, frozen=True, kw_only=True, rename="camel"):
 
     session_id: str
     status: ChatStatus = ChatStatus.ARCHIVED
-
-
-class ChatMessageView(Struct, frozen=True, kw_only=True, rename="camel"):
-    """A message as 001 has it (§3.3); `timestamp` in ISO 8601."""
-
-    message_id: str
-    role: Literal["user", "assistant", "system"]
-    content: str
-    timestamp: str
-    sequence_number: int
-    status: str | UnsetType = UNSET
-    action_string: str | UnsetType = UNSET
-    action_payload: dict[str, Any] | UnsetType = UNSET
-    error: dict[str, Any] | UnsetType = UNSET
-    metadata: dict[str, Any] | UnsetType = UNSET
 
 
 class ChatMessagesView(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -275,29 +260,6 @@ def chat_view(info: ChatInfo) -> ChatView:
         tab_id=info.tab_id,
         metadata={"initialUrl": info.initial_url, "initialDomain": info.initial_domain},
     )
-
-
-def message_view(message: ChatMessageAdded) -> ChatMessageView:
-    """Return a message as 001 has it, over REST and over push alike."""
-    metadata = dict(message.metadata or {}) | ({"taskId": message.task} if message.task else {})
-    return ChatMessageView(
-        message_id=message.message,
-        role=message.role,
-        content=message.content,
-        timestamp=iso(message.at),
-        sequence_number=message.number,
-        status=message.status or UNSET,
-        action_string=message.action or UNSET,
-        action_payload=message.action_payload or UNSET,
-        error=message.error or UNSET,
-        metadata=metadata or UNSET,
-    )
-
-
-def iso(at_ms: int) -> str:
-    """Return a time as 001 has it, such as 2026-01-30T10:00:00.000Z."""
-    written = datetime.fromtimestamp(at_ms / 1_000, UTC).isoformat(timespec="milliseconds")
-    return written.replace("+00:00", "Z")
 
 
 def read_time(given: str) -> int:

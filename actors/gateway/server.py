@@ -29,6 +29,9 @@ KEEP_ALIVE_S = 75
 MAX_MESSAGE_BYTES = 1_048_576
 """The largest message of a WebSocket."""
 
+SOCKET_END_S = 5.0
+"""What the client of a WebSocket may take for its end, in seconds, after which it is cut off."""
+
 _LAST_WORDS_S = 1
 """What clients get to read the last answers, in seconds, after the time to finish is over."""
 
@@ -97,6 +100,7 @@ def _configuration(app: ASGIApp, drain_ms: int, connections: ConnectionLimits) -
         http=cast("Any", partial(BoundedConnection, connections)),
         ws=cast("Any", partial(CountedSocket, connections)),
         ws_max_size=MAX_MESSAGE_BYTES,
+        ws_per_message_deflate=False,  # its windows are 40 kB for each of many sockets that say little
         lifespan="off",
         log_config=None,
         access_log=False,
@@ -285,14 +289,27 @@ class BoundedConnection(HttpToolsProtocol):
 
 
 class CountedSocket(WebSocketsSansIOProtocol):
-    """A connection that was upgraded to a WebSocket, and counts until it is closed."""
+    """A connection that was upgraded to a WebSocket, and counts until it is closed.
+
+    When our side is done with it, its client gets a while to take what was sent: one that takes nothing would keep it
+    for ever.
+    """
 
     def __init__(self, others: ConnectionLimits, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self._others = others
+        self._abort: asyncio.TimerHandle | None = None
+
+    def on_task_complete(self, task: asyncio.Task[None]) -> None:
+        """Wait no longer than this for the client to close its side."""
+        super().on_task_complete(task)
+        if not self.disconnected:
+            self._abort = self.loop.call_later(SOCKET_END_S, self.transport.abort)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Count no more."""
+        if self._abort is not None:
+            self._abort.cancel()
         self._others.closed(self.transport)
         super().connection_lost(exc)
 

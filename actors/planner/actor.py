@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from actors.actor import Actor, handles
 from actors.planner import solving
 from actors.planner.acting import ActingRun
+from actors.planner.interacting.chat_news import ChatNews
 from actors.planner.interacting.chats import ChatLog
 from actors.planner.interacting.interaction import Interaction
 from actors.planner.interacting.round_notes import RoundNotes
@@ -19,6 +20,7 @@ from protocol.acting.chats import ChangeChat, ChatInfo, ChatIsOpen, OpenChat
 from protocol.acting.interact import Interact, InteractData
 from protocol.acting.tasks import AskTask, TaskState
 from protocol.browsers.operations import TYPING
+from protocol.push import PUSH
 from protocol.subject_kinds import Journal, Subject
 
 
@@ -33,10 +35,11 @@ class Planner(Actor):
         subjects.POLICY_CALL,
         subjects.POLICY_DECIDE,
         subjects.PROGRESS,
+        subjects.PUSH_NEWS,
         subjects.VERIFY_STEP,
     )
     journals: ClassVar[tuple[Journal[Any], ...]] = (subjects.TASKS,)
-    purposes: ClassVar[tuple[str, ...]] = (TASK_VALUES, TYPING)
+    purposes: ClassVar[tuple[str, ...]] = (PUSH, TASK_VALUES, TYPING)
 
     @handles(subjects.INTERACT, at_once=32)
     async def interact(self, request: Interact) -> InteractData:
@@ -46,7 +49,14 @@ class Planner(Actor):
             FaultError: what was sent is not a round of a task of the caller's.
         """
         journal = await self.bus.journal(subjects.TASKS)
-        interaction = Interaction(bus=self.bus, rules=solving, chats=ChatLog(journal), notes=RoundNotes(journal))
+        news = ChatNews(self.bus)
+        interaction = Interaction(
+            bus=self.bus,
+            rules=solving,
+            chats=ChatLog(journal, on_message=news.message),
+            notes=RoundNotes(journal),
+            on_round=news.round,
+        )
         return await interaction.take(request)
 
     @handles(subjects.ACT, at_once=16)

@@ -83,12 +83,15 @@ def conclusion(state: TaskState) -> str:
 
 
 def confidence_of(state: TaskState) -> float:
-    """Return how sure it is that a task is done: no surer than the verdict, and than the least sure of its choices."""
+    """Return how sure it is that a task is done: no surer than the least sure of its choices, and of their verdicts."""
     taken = [one for one in state.actions if not one.remedy and one.verdict is not None and one.verdict.succeeded]
     if not taken:
         return READ_CONFIDENCE
-    shown = all(one.verdict is None or not one.verdict.without_trace for one in state.actions)
-    return round(min(_sure(taken[-1]), *(one.confidence for one in taken), 1.0 if shown else UNSEEN_CONFIDENCE), 3)
+    last = {one.step: one.verdict for one in state.actions if not one.remedy}
+    shown = not any(one is not None and one.without_trace for one in last.values())
+    choices = (one.confidence for one in taken)
+    verdicts = (one.verdict.confidence for one in taken if one.verdict is not None)
+    return round(min(_sure(taken[-1]), *choices, *verdicts, 1.0 if shown else UNSEEN_CONFIDENCE), 3)
 
 
 def question_about(blocker: Blocker | None, *, step: str = "", goal: str = "") -> str:

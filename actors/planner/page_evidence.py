@@ -48,6 +48,8 @@ def before_state(page: PageTree) -> BeforeState:
         dialog=page.dialog,
         tabs=page.tabs,
         scroll_position=page.scroll_position,
+        inputs=page.inputs,
+        selection=page.selection,
     )
 
 

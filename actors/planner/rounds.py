@@ -65,6 +65,11 @@ MOST_TURNS: Final = 24
 """What is done within one round that takes no action: steps that are over already, what is remembered."""
 
 BY_MODEL: Final = "A model has chosen where a secret of yours goes."
+FINISHED: Final = "finish()"
+"""What the user is asked to allow where nobody can tell whether a task is done."""
+
+IS_IT_DONE: Final = "All steps were taken, and the page does not show whether that was what you wanted. Is it done?"
+NOT_DONE: Final = "All steps were taken, and you said that it is not done."
 LOST: Final = "The steps of the plan lead nowhere."
 WAITED: Final = StepVerdict(
     succeeded=True, confidence=1.0, tier=VerificationTier.RULES, evidence=("It only prepared another attempt.",)
@@ -327,9 +332,14 @@ class Round:
         return await self._end(TaskEnded(task=self.log.task, at=now_ms(), status="failed", text=why))
 
     async def _finish(self, text: str = "") -> RoundOutcome:
-        state = self.log.state
+        """End the task as done; where that is not sure enough its user is asked to look."""
+        state, confidence = self.log.state, confidence_of(self.log.state)
+        if FINISHED in state.refused:
+            return await self.give_up(NOT_DONE)
+        if confidence < SUCCESS_CONFIDENCE and FINISHED not in state.allowed:
+            return await self.pause(IS_IT_DONE, options=("yes", "no"), permission=FINISHED)
         line = TaskEnded(task=self.log.task, at=now_ms(), status="completed", text=text or conclusion(state))
-        return await self._end(structs.replace(line, confidence=confidence_of(state)))
+        return await self._end(structs.replace(line, confidence=1.0 if FINISHED in state.allowed else confidence))
 
     async def _end(self, line: TaskEnded) -> RoundOutcome:
         screenshot = await self.picture() if self.picture is not None else None

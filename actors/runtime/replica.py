@@ -116,7 +116,7 @@ async def _working(actor: Actor, bus: Bus) -> AsyncGenerator[None]:
     async with actor.open():
         for handler in handlers(kind):
             subject = handler.subject.answered_by(bus.replica)
-            await bus.serve(subject, getattr(actor, handler.method), at_once=actor.room(handler))
+            await bus.serve(subject, getattr(actor, handler.method), at_once=actor.room(handler), shared=handler.shared)
         yield
 
 

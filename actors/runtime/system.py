@@ -232,7 +232,8 @@ def _slot(plan: Plan, spawner: Spawner, name: str, url: str) -> Slot:
     """Return a slot for a replica; each gets the secrets that it needs, and the gateway gets the listening socket."""
     gateway = name == GATEWAY
     kind = plan.kinds[name]
-    settings = msgspec.structs.replace(plan.settings, api_key=plan.settings.api_key if gateway else "", vault_key="")
+    own = {"vault_key": ""} if gateway else {"vault_key": "", "api_key": "", "push_secret": ""}
+    settings = msgspec.structs.replace(plan.settings, **own)
     seals = plan.root.derived(purposes_of(kind)) if plan.root else {}
     variables = {one: plan.withheld[one] for one in named(kind.variables, plan.withheld)}
 

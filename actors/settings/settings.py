@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from actors.settings.tool_fields import ToolSettings
+from actors.settings.push_fields import PushSettings
 
 
-class Settings(ToolSettings, frozen=True, kw_only=True):
+class Settings(PushSettings, frozen=True, kw_only=True):
     """Everything an operator may choose; `load` reads it, `describe` explains it."""
 
     def __rich_repr__(self) -> list[tuple[str, Any]]:
@@ -21,7 +21,7 @@ class Settings(ToolSettings, frozen=True, kw_only=True):
 
 
 MASK = "***"
-SECRETS = frozenset({"api_key", "vault_key"})
+SECRETS = frozenset({"api_key", "vault_key", "push_secret"})
 """The settings that nobody gets to see."""
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from protocol.acting.tasks import MAX_GOAL_CHARS, BlockerKind, PlanStepStatus, TaskId
-from protocol.acting.tree import ScrollContainer, SemanticNode, SemanticNodeV2, Viewport
+from protocol.acting.tree import ReceivedInput, ScrollContainer, SemanticNode, SemanticNodeV2, Viewport
 
 MAX_SCREENSHOT_CHARS: Final = 2_000_000
 MAX_SKELETON_CHARS: Final = 100_000
@@ -92,6 +92,8 @@ class InteractRequest(Struct, frozen=True, kw_only=True, rename="camel", omit_de
     recent_events: Annotated[tuple[Finding, ...], Meta(max_length=MAX_EVENTS)] = ()
     has_errors: bool = False
     has_success: bool = False
+    inputs: Annotated[tuple[ReceivedInput, ...], Meta(max_length=MAX_EVENTS)] = ()
+    selection: Finding = ""
     verification_passed: bool | None = field(default=None, name="verification_passed")
     verification_message: Annotated[str, Meta(max_length=MAX_MESSAGE_CHARS)] = field(
         default="", name="verification_message"

@@ -150,7 +150,14 @@ def _resumed(state: TaskState, line: TaskResumed) -> dict[str, Any]:
     words = (*state.user_words, line.words) if line.words else state.user_words
     answered = {"question": "", "missing": (), "options": (), "blocker": None, "request": "", "permission": ""}
     allowed = (*state.allowed, state.permission) if line.allows and state.permission else state.allowed
-    return {**answered, "user_words": words, "given": line.given or state.given, "allowed": allowed}
+    refused = (*state.refused, state.permission) if not line.allows and state.permission else state.refused
+    return {
+        **answered,
+        "user_words": words,
+        "given": line.given or state.given,
+        "allowed": allowed,
+        "refused": refused,
+    }
 
 
 def _with_step(plan: TaskPlan, index: int, status: PlanStepStatus) -> TaskPlan:

@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal
 from msgspec import Meta, Struct
 
 from protocol.acting.actions import ActionCall, ToolKind
-from protocol.acting.tree import SemanticNode
+from protocol.acting.tree import ReceivedInput, SemanticNode
 from protocol.pages import Captured
 
 MAX_STEPS: Final = 30
@@ -118,6 +118,8 @@ class BeforeState(Struct, frozen=True, kw_only=True, omit_defaults=True):
     dialog: str = ""
     tabs: int = 1
     scroll_position: str = ""
+    inputs: tuple[ReceivedInput, ...] = ()
+    selection: str = ""
 
 
 class ClientEvidence(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -423,7 +425,8 @@ class TaskState(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="c
     texts: tuple[str, ...] = ()
     permission: str = ""
     allowed: tuple[str, ...] = ()
-    """The actions, written down, that the user has allowed when he was asked."""
+    refused: tuple[str, ...] = ()
+    """The actions, written down, that the user has allowed when he was asked, and those that he has not."""
     text: str = ""
     confidence: float = 0.0
     screenshot: Captured | None = None

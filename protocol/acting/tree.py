@@ -83,6 +83,19 @@ class ScrollContainer(Struct, frozen=True, kw_only=True, rename="camel"):
     has_more: bool = False
 
 
+class ReceivedInput(Struct, frozen=True, kw_only=True):
+    """An event of a click or a key that was no script's, and the nodes that received it, the innermost first.
+
+    `at` is in ms since the epoch by the clock of the browser; `kind` is the type of the event in the DOM. `answered`:
+    within a second the page has changed the control that was reached, or something in it.
+    """
+
+    at: float
+    kind: str
+    ids: tuple[str, ...] = ()
+    answered: bool = False
+
+
 class Viewport(Struct, frozen=True, kw_only=True):
     """The size of the window in CSS pixels."""
 
@@ -96,7 +109,8 @@ class PageTree(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="ca
     `hash` is the same as long as nothing to act on has changed (001: interactiveTreeHash); where it is the one that was
     asked for, `unchanged` is set and there are no nodes. `left_out` counts nodes that did not fit, `next` goes on with
     them. `elements` has the ids that the browser tools know nodes by. `dialog` is what the page asks in a dialog of the
-    browser, which waits.
+    browser, which waits. `inputs` are the last clicks and keys, and what they really reached,
+    `selection` the beginning of the words that are selected.
     """
 
     url: str
@@ -108,6 +122,8 @@ class PageTree(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="ca
     recent_events: tuple[str, ...] = ()
     has_errors: bool = False
     has_success: bool = False
+    inputs: tuple[ReceivedInput, ...] = ()
+    selection: str = ""
     hash: str = ""
     unchanged: bool = False
     original_node_count: int = 0

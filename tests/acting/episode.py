@@ -88,7 +88,7 @@ class Played:
         )
         for way in ways:
             if way:
-                return min(way, key=lambda one: one.role in {"text", "img", "h"})
+                return min(way, key=lambda one: (len(one.name), one.role in {"text", "img", "h"}))
         return None
 
     @property

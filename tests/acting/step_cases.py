@@ -7,8 +7,10 @@ from random import Random
 
 from msgspec import Struct
 
+from actors.fetchers.playwright.tab import Tab
+from actors.planner.page_evidence import before_state
 from protocol.acting.actions import ActionCall
-from protocol.acting.tasks import BeforeState, ClientEvidence, Expectation, StepClaim
+from protocol.acting.tasks import ClientEvidence, Expectation, StepClaim
 from protocol.acting.tree import PageTree, SemanticNode
 from tests.acting.step_pages import Mishap, StepPage, step_page
 from tests.integration.playwright.viewing import Viewing
@@ -16,14 +18,6 @@ from tests.integration.playwright.viewing import Viewing
 _TICK = "for (let n = 0; n < %d; n++) tick()"
 _LATER = "new Promise((done) => setTimeout(done, 320))"
 _EXPECTED_SHARE, _NEXT_SHARE, _SEEN_SHARE = 0.5, 0.5, 0.4
-
-_ACT = {
-    "click": "%s.focus(); %s.click()",
-    "check": "%s.focus(); %s.click()",
-    "press": "%s.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter', bubbles: true})); %s.focus()",
-}
-_PUT = """{ const one = %s; one.focus(); one.value = %r;
-for (const kind of ['input', 'change']) one.dispatchEvent(new Event(kind, {bubbles: true})); }"""
 
 
 class StepCase(Struct, frozen=True, kw_only=True):
@@ -60,7 +54,7 @@ def _case(web: Viewing, seed: int, page: StepPage, mishap: Mishap) -> StepCase:
     target = _target(before)
     web.run(_TICK % random.choice((0, 1, 1, 2)))
     if mishap is not Mishap.DROPPED:
-        web.run(_script(page, "decoy" if mishap is Mishap.WRONG_ELEMENT else "target"))
+        web.do(_perform, page, "decoy" if mishap is Mishap.WRONG_ELEMENT else "target")
     web.run(_LATER)
     after = web.tree(selectors=True, max_tokens=None)
     truth = mishap is Mishap.RIGHT
@@ -78,8 +72,8 @@ def _claim(page: StepPage, target: SemanticNode, before: PageTree, after: PageTr
         goal=page.step,
         step=page.step,
         action=ActionCall(name=page.action, arguments=arguments),
-        before=_state(before),
-        after=_state(after),
+        before=before_state(before),
+        after=before_state(after),
         expected=expected if random.random() < _EXPECTED_SHARE else None,
         client=ClientEvidence(status="success", element_found=True) if seen else ClientEvidence(),
         next_step=page.next_step if random.random() < _NEXT_SHARE else "",
@@ -91,24 +85,15 @@ def _target(tree: PageTree) -> SemanticNode:
     return next(one for one in tree.nodes if "#target" in one.selector)
 
 
-def _script(page: StepPage, element: str) -> str:
-    one = f"document.getElementById({element!r})"
-    if page.action in _ACT:
-        return "{" + _ACT[page.action].replace("%s", one) + "}"
-    return _PUT % (one, page.arguments["value"])
-
-
-def _state(tree: PageTree) -> BeforeState:
-    return BeforeState(
-        url=tree.url,
-        title=tree.title,
-        hash=tree.hash,
-        focused=tree.focused,
-        nodes=tree.nodes,
-        recent_events=tree.recent_events,
-        has_errors=tree.has_errors,
-        has_success=tree.has_success,
-        dialog=tree.dialog,
-        tabs=tree.tabs,
-        scroll_position=tree.scroll_position,
-    )
+async def _perform(tab: Tab, page: StepPage, element: str) -> None:
+    """Have the browser do an action on an element, as a person would."""
+    one = tab.page.locator(f"#{element}")
+    if page.action == "press":
+        await one.press(page.arguments["key"])
+    elif page.action == "setValue":
+        await one.fill(page.arguments["value"])
+        await one.blur()
+    elif page.action == "selectDropdown":
+        await one.select_option(page.arguments["value"])
+    else:
+        await one.click()

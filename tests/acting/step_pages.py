@@ -166,6 +166,7 @@ _GOODS: Final = (
     "Mirror",
 )
 _PEOPLE: Final = ("Ada Lovelace", "Grace Hopper", "Alan Turing", "Mary Shelley", "Emmy Noether")
+_MONTHS: Final = ("April", "May", "June", "July", "August", "September")
 _PLACES: Final = ("Lyon", "Turin", "Porto", "Ghent", "Bergen")
 
 _SCRIPT: Final = """
@@ -564,7 +565,30 @@ def _more(draft: _Draft) -> StepPage:
     )
 
 
+def _month(draft: _Draft) -> StepPage:
+    """Go on to the next month of a calendar."""
+    at = draft.random.randrange(len(_MONTHS) - 1)
+    days = "".join(f"<td><a href='#d{day}'>{day}</a></td>" for day in range(1, 8))
+    html = f"<div><button id=decoy>Earlier</button> <span id=month>{_MONTHS[at]} 2026</span> <button id=target>Later</button><table><tr>{days}</tr></table></div><!--script-->target.onclick = () => effect(target, () => {{ month.textContent = '{_MONTHS[at + 1]} 2026'; }}); decoy.onclick = () => {{ month.textContent = 'December 2025'; }};"
+    return StepPage(name="month", html=html, action="click", step='Click "Later"', mishaps=ACTED[1:-1])
+
+
+def _shade(draft: _Draft) -> StepPage:
+    """Mark one of several boxes without words, which shows in its style alone."""
+    boxes = "".join(
+        f"<div id={name} tabindex=0 title={title!r} style='width:40px;height:40px;background:{colour}' onclick='mark(this)'></div>"
+        for name, title, colour in (
+            ("target", "Rust", "#b7410e"),
+            ("decoy", "Moss", "#8a9a5b"),
+            ("third", "Slate", "#708090"),
+        )
+    )
+    html = f"<div>{boxes}</div><!--script-->function mark(one) {{ const on = () => one.classList.toggle('marked'); one === target ? effect(one, on) : on(); }}"
+    mishaps = (Mishap.DROPPED, Mishap.DEAD, Mishap.WRONG_ELEMENT, Mishap.ERROR)
+    return StepPage(name="shade", html=html, action="click", step='Click "Rust"', mishaps=mishaps)
+
+
 TEMPLATES: Final[tuple[Callable[[_Draft], StepPage], ...]] = (
     _form, _field, _choice, _box, _cart, _tabs, _dialog, _closing, _fold, _delete, _adding, _sort, _pages, _searching,
-    _going, _menu, _like, _steps, _stepper, _hint, _more, _field, _choice, _box, _going, _form,
+    _going, _menu, _like, _steps, _stepper, _hint, _more, _month, _shade, _field, _choice, _box, _going, _form,
 )  # fmt: skip

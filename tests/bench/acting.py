@@ -1,7 +1,7 @@
 """Acting on pages, judged by the pages themselves: the tasks of MiniWoB++, which tell what was reached.
 
 Three questions: are the tree and its actions enough for scripted players; what does `act` reach without any model; and
-do the verdicts on the last step of an episode agree with its page, also where the episode was sabotaged.
+do the verdicts on the steps of an episode agree with its page, also where the episode was sabotaged.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ from typing import Any, Final
 import anyio
 import anyio.to_thread
 import httpx2
+from msgspec import structs
 
 from actors.planner.page_evidence import before_state
 from actors.verifier.steps.attribution import StepEvidence
 from actors.verifier.steps.rules import verdict_of
 from protocol.acting.actions import ActionCall
-from protocol.acting.tasks import SUCCESS_CONFIDENCE, ClientEvidence, StepClaim, StepVerdict
-from protocol.acting.tree import PageTree
+from protocol.acting.tasks import SUCCESS_CONFIDENCE, ClientEvidence, StepClaim
+from protocol.acting.tree import PageTree, SemanticNode
 from protocol.browsers.results import Done
 from protocol.faults import FaultError
 from tests.acting.episode import NotShownError, Played, played_as
@@ -76,7 +77,8 @@ async def measure() -> list[Row]:
     """Return the rows of this benchmark."""
     with miniwob() as site:
         oracle, judged = await anyio.to_thread.run_sync(_play_all, site)
-        return [*_oracle_rows(oracle), *_verdict_rows(judged), *await _act_rows(site, oracle.goals)]
+        rows = [*_oracle_rows(oracle), *_verdict_rows(judged)]
+        return [*rows, *await _act_rows(site, oracle.goals)]
 
 
 def _names() -> list[str]:
@@ -87,32 +89,45 @@ def _names() -> list[str]:
 
 
 @dataclass(frozen=True)
-class LastStep:
-    """The verdict on the last step of an episode, and whether its page has rewarded it."""
+class EpisodeVerdict:
+    """How sure it is by the verdicts on all steps of an episode that its task is done, and whether its page says so."""
 
-    verdict: StepVerdict
+    confidence: float
     rewarded: bool
+
+    @property
+    def claimed(self) -> bool:
+        """Whether that is enough for the task to count as done."""
+        return self.confidence >= SUCCESS_CONFIDENCE
 
 
 @dataclass
 class Watched(Played):
-    """An episode whose last action is kept for a verdict; one of its actions may be sabotaged."""
+    """An episode of which each step is kept for a verdict; one of its actions may be sabotaged."""
 
     sabotage: str = ""
     at: int = -1
-    count: int = 0
-    last: tuple[ActionCall, PageTree] | None = None
+    steps: list[StepClaim] = field(default_factory=list[StepClaim])
     sabotaged: bool = False
+    _latest: PageTree | None = None
+
+    def look(self, *, everywhere: bool = True) -> tuple[SemanticNode, ...]:
+        """Read the page anew; returns what stands below what it asks."""
+        shown = super().look(everywhere=everywhere)
+        self._latest = self.page
+        return shown
 
     def do(self, name: str, /, **arguments: Any) -> Done:
-        """Perform an action, or what sabotage makes of it."""
+        """Perform an action, or what sabotage makes of it, and keep the page before and after it."""
         if name in READING:
             return super().do(name, **arguments)
-        place, self.count = self.count, self.count + 1
-        self.last = ActionCall(name=name, arguments=arguments), self.page
-        if self.sabotage and (self.at in {place, -1}) and not self.sabotaged:
-            return self._sabotaged(name, arguments)
-        return super().do(name, **arguments)
+        before, known = self._latest or self.page, self.page
+        sabotaged = self.sabotage and self.at in {len(self.steps), -1} and not self.sabotaged
+        done = self._sabotaged(name, arguments) if sabotaged else super().do(name, **arguments)
+        self.look()
+        after, self.page = self.page, known  # a player goes by what it has seen
+        self.steps.append(_claim(ActionCall(name=name, arguments=arguments), before, after))
+        return done
 
     def _sabotaged(self, name: str, arguments: dict[str, Any]) -> Done:
         match self.sabotage:
@@ -134,64 +149,75 @@ class Watched(Played):
         alike = (node for node in self.page.nodes if meant and node.role == meant.role and node.id != meant.id)
         return next((node.id for node in alike if node.id in self.page.elements), "")
 
+    def confidence(self) -> float:
+        """Return how sure it is that the task is done: no surer than the least sure of its steps."""
+        last = structs.replace(self.steps[-1], goal=self.goal, step=self.goal, final=True)
+        verdicts = [verdict_of(StepEvidence.of(one)) for one in (*self.steps[:-1], last)]
+        return min(verdicts[-1].task_confidence, *(one.confidence for one in verdicts))
 
-def _play_all(site: MiniWob) -> tuple[Tally, list[LastStep]]:
-    tally, judged = Tally(), list[LastStep]()
+
+def _play_all(site: MiniWob) -> tuple[Tally, list[EpisodeVerdict]]:
+    tally, judged = Tally(), list[EpisodeVerdict]()
     with site_and_browser() as web:
         for task in _names():
             for place, seed in enumerate(SEEDS):
                 episode = site.episode(task, seed)
-                last, count = _play(web, episode)
+                verdict, count = _play(web, episode)
                 tally.goals[task, seed] = episode.goal()
-                tally.add(task, reached=last is not None and last.rewarded)
-                judged += [last] if last else []
-                if place == 0:
+                tally.add(task, reached=(episode.reward() or 0.0) > 0.0)
+                judged += [verdict] if verdict else []
+                if place == 0 and task in ORACLES and count:
                     judged += _sabotages(web, site, task, seed, count)
     return tally, judged
 
 
-def _sabotages(web: Browsing, site: MiniWob, task: str, seed: int, count: int) -> Iterator[LastStep]:
-    for sabotage in SABOTAGES if task in ORACLES and count else ():
+def _sabotages(web: Browsing, site: MiniWob, task: str, seed: int, count: int) -> Iterator[EpisodeVerdict]:
+    for sabotage in SABOTAGES:
         at = -1 if sabotage == "neighbour" else count - 1
-        last, _ = _play(web, site.episode(task, seed), sabotage, at)
-        if last is not None:
-            yield last
+        verdict, _ = _play(web, site.episode(task, seed), sabotage, at)
+        if verdict is not None:
+            yield verdict
 
 
-def _play(web: Browsing, episode: Episode, sabotage: str = "", at: int = -1) -> tuple[LastStep | None, int]:
-    """Play an episode; returns what is found of its last step, none where nothing was done, and how many there were."""
-    task, seed = episode.task, episode.seed
+def _play(web: Browsing, episode: Episode, sabotage: str = "", at: int = -1) -> tuple[EpisodeVerdict | None, int]:
+    """Play an episode; returns what its steps come to, and how many there were.
+
+    None where its player says itself that it has not come to its end, or where nothing was there to be sabotaged.
+    """
     with played_as(Watched, web, episode) as game:
         game.sabotage, game.at = sabotage, at
         try:
-            ORACLES.get(task, _nobody)(game)
+            ORACLES.get(episode.task, _nobody)(game)
         except (NotShownError, LookupError, StopIteration, ValueError, FaultError, AssertionError) as error:
-            print(f"  {task} {seed} {sabotage}: {type(error).__name__} {error}"[:200], file=sys.stderr, flush=True)
-        rewarded = (episode.reward() or 0.0) > 0.0
-        if game.last is None or (sabotage and not game.sabotaged):
-            return None, game.count
-        action, before = game.last
-        game.look()
-        return LastStep(_verdict(game.goal, action, before, game.page), rewarded), game.count
+            _print(episode, sabotage, f"{type(error).__name__} {error}"[:200])
+            return None, len(game.steps)
+        if not game.steps or (sabotage and not game.sabotaged):
+            return None, len(game.steps)
+        verdict = EpisodeVerdict(game.confidence(), (episode.reward() or 0.0) > 0.0)
+        if verdict.claimed is not verdict.rewarded:
+            _print(episode, sabotage, f"found {verdict.confidence}, rewarded {episode.reward()}")
+        return verdict, len(game.steps)
+
+
+def _print(episode: Episode, sabotage: str, words: str) -> None:
+    print(f"  {episode.task} {episode.seed} {sabotage}: {words}", file=sys.stderr, flush=True)
 
 
 def _nobody(_game: Played) -> None:
     """Play nothing."""
 
 
-def _verdict(goal: str, action: ActionCall, before: PageTree, after: PageTree) -> StepVerdict:
-    claim = StepClaim(
-        goal=goal,
-        step=goal,
+def _claim(action: ActionCall, before: PageTree, after: PageTree) -> StepClaim:
+    return StepClaim(
+        goal="",
+        step="",
         action=action,
         before=before_state(before),
         after=before_state(after),
         client=ClientEvidence(status="success", element_found=True),
-        final=True,
         certainty=CERTAINTY,
         local_only=True,
     )
-    return verdict_of(StepEvidence.of(claim))
 
 
 def _oracle_rows(tally: Tally) -> list[Row]:
@@ -210,25 +236,25 @@ def _oracle_rows(tally: Tally) -> list[Row]:
     ]
 
 
-def _verdict_rows(judged: list[LastStep]) -> list[Row]:
-    done = [one for one in judged if one.verdict.task_done and one.verdict.task_confidence >= SUCCESS_CONFIDENCE]
+def _verdict_rows(judged: list[EpisodeVerdict]) -> list[Row]:
+    done = [one for one in judged if one.claimed]
     wrong = [one for one in done if not one.rewarded]
     rewarded = [one for one in judged if one.rewarded]
-    missed = [one for one in rewarded if one not in done]
+    missed = [one for one in rewarded if not one.claimed]
     false_share, missed_share = 100 * len(wrong) / max(len(done), 1), 100 * len(missed) / max(len(rewarded), 1)
     return [
         Row("verdicts: false success", f"{len(wrong)} of {len(done)}", "the page", false_share, 2, "<=", "%"),
         Row("verdicts: missed success", f"{len(missed)} of {len(rewarded)}", "the page", missed_share, 5, "<=", "%"),
-        Row("verdicts: calibration error", f"{len(judged)} steps", "the page", _ece(judged), 0.05, "<=", ""),
+        Row("verdicts: calibration error", f"{len(judged)} episodes", "the page", _ece(judged), 0.05, "<=", ""),
     ]
 
 
-def _ece(judged: list[LastStep]) -> float:
+def _ece(judged: list[EpisodeVerdict]) -> float:
     """Return the expected calibration error in equal bins of the confidence in the task."""
-    bins = defaultdict[int, list[LastStep]](list)
+    bins = defaultdict[int, list[EpisodeVerdict]](list)
     for one in judged:
-        bins[min(int(one.verdict.task_confidence * BINS), BINS - 1)].append(one)
-    gaps = (abs(sum(one.verdict.task_confidence - one.rewarded for one in inside)) for inside in bins.values())
+        bins[min(int(one.confidence * BINS), BINS - 1)].append(one)
+    gaps = (abs(sum(one.confidence - one.rewarded for one in inside)) for inside in bins.values())
     return sum(gaps) / max(len(judged), 1)
 
 

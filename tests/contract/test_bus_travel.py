@@ -57,6 +57,30 @@ async def test_an_event_reaches_every_listener(make_world: MakeWorld) -> None:
         assert sorted(heard) == [(name, text) for name in ("one", "three", "two") for text in ("a", "b")]
 
 
+async def test_an_event_that_is_shared_reaches_one_replica_and_the_others_that_listen(make_world: MakeWorld) -> None:
+    async with make_world() as world, AsyncExitStack() as stack:
+        heard = list[tuple[str, str]]()
+        for name in ("one", "two", "three"):
+            listener = await stack.enter_async_context(taking_part(world, "answerer", name))
+
+            async def hear(ask: Ask) -> None:
+                heard.append(("every", ask.text))
+
+            async def hear_shared(ask: Ask) -> None:
+                heard.append(("one", ask.text))
+
+            await listener.serve(TOLD, hear_shared, at_once=1, shared=True)
+            await serve(listener, TOLD, hear)
+        teller = await stack.enter_async_context(taking_part(world, "asker"))
+
+        for number in range(20):
+            await teller.tell(TOLD, Ask(text=str(number)))
+        await teller.flush()
+        await until(lambda: len(heard) == 80)
+
+        assert sorted(text for kind, text in heard if kind == "one") == sorted(map(str, range(20)))
+
+
 async def test_an_event_without_listeners_is_no_error(make_world: MakeWorld) -> None:
     async with make_world() as world, taking_part(world, "asker") as teller:
         await teller.tell(TOLD, Ask())

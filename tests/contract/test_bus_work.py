@@ -160,11 +160,16 @@ async def test_garbage_is_dropped(make_world: MakeWorld) -> None:
 async def test_no_more_work_at_once_than_declared(make_world: MakeWorld) -> None:
     async with make_world() as world, taking_part(world, "answerer") as worker, taking_part(world, "asker") as bus:
         running = most = done = 0
+        full = anyio.Event()
 
         async def do(_: Ask) -> None:
             nonlocal running, most, done
             running += 1
             most = max(most, running)
+            if running == 3:
+                full.set()
+            with anyio.fail_after(25):
+                await full.wait()
             await anyio.sleep(0.005)
             running -= 1
             done += 1

@@ -2,8 +2,9 @@
 
 It is loaded by the name in SCHEMATHESIS_HOOKS; WEFT_TEST_PAGE holds the address of a page that is quickly read,
 WEFT_TEST_RUN and WEFT_TEST_ARTIFACT the ids of a run that has ended and of a file of it, WEFT_TEST_CONVERSATION that
-of a conversation, WEFT_TEST_CHAT and WEFT_TEST_TASK those of a chat session and a task in it. Of the limits that are
-alike (of one operation, of one kind, in one place) one in LIMITS_ONE_IN is tried, and the first always.
+of a conversation, WEFT_TEST_CHAT and WEFT_TEST_TASK those of a chat session and a task in it, WEFT_TEST_ACT that of
+a task on a page of ours. Of the limits that are alike (of one operation, of one kind, in one place) one in
+LIMITS_ONE_IN is tried, and the first always.
 """
 
 from __future__ import annotations
@@ -56,6 +57,10 @@ TEMPLATE = "batch_extract_pages"
 KNOWN_TEMPLATES = (TEMPLATE, "crawl_site", "multi_tab_compare", "login_keep_session")
 
 ACT = "/api/act"
+ACT_TASK = os.environ["WEFT_TEST_ACT"]
+ACTS_ONE_IN = 12
+"""How many of the goals and of the words to a task go to a page that there is: each takes a browser a moment."""
+
 WATCH = "/api/collections/{id}/watch"
 MAX_NAME = 100
 """Characters of the name of a program."""
@@ -83,6 +88,9 @@ _OF_ONE_PAGE = ("cursor", "section", "query")
 
 _limits = Counter[tuple[object, ...]]()
 """How often a limit of a kind came."""
+
+_acts = Counter[str]()
+"""How often something was asked of the pages of tasks, by the path."""
 
 
 @schemathesis.hook  # pyright: ignore[reportUnknownMemberType] - its types leave something open
@@ -131,6 +139,7 @@ def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -
     if case.path.endswith("/share") and case.path_parameters and _well_formed(case.path_parameters.get("domain")):
         _give_grant(case)
     _give_chat(case)
+    _give_act(case)
     if case.path_parameters and KNOWN.keys() & case.path_parameters.keys():
         _give_known(case)
 
@@ -139,10 +148,24 @@ def _give_goal(case: Case[Any], body: dict[str, Any]) -> None:
     """Begin each task under an id of its own on the page that is open, and tell no program: no schema names those."""
     if case.path == ACT and _UUID.search(str(body.get("taskId"))):
         body["taskId"] = str(uuid.uuid4())
-    if case.path == ACT and isinstance(url := body.get("url"), str) and 1 <= len(url) <= MAX_URL_CHARS:
-        body["url"] = None
+    if case.path == ACT and (body.get("url") is None or _well_named(body["url"])):
+        plain = body.get("session") is None and body.get("again") is None
+        body["url"] = PAGE if plain and _is_turn(case) else None
     if case.path == WATCH and isinstance(webhook := body.get("webhook"), str) and 1 <= len(webhook) <= MAX_NAME:
         del body["webhook"]
+
+
+def _is_turn(case: Case[Any]) -> bool:
+    """Return whether this request is one of those that go to a page that there is."""
+    _acts[case.path] += 1
+    return _acts[case.path] % ACTS_ONE_IN == 1
+
+
+def _give_act(case: Case[Any]) -> None:
+    """Name the task that there is, where one is named that may be, in some requests."""
+    named = case.path.startswith(f"{ACT}/") and _UUID.search(str((case.path_parameters or {}).get("taskId")))
+    if named and (case.method.upper() == "GET" or _is_turn(case)):
+        case.path_parameters = {"taskId": ACT_TASK}
 
 
 def _give_chat(case: Case[Any]) -> None:

@@ -152,6 +152,14 @@ def waiting(weft: System) -> dict[str, str]:
     return {"WEFT_TEST_CHAT": data["sessionId"], "WEFT_TEST_TASK": data["taskId"]}
 
 
+def acting(weft: System, site: Site) -> str:
+    """Have a task on a page of ours that waits for its user."""
+    body = {"goal": 'Click "Nothing that is there"', "url": site.url("/article"), "localOnly": True}
+    answer = weft.http.post("/api/act", json=body, timeout=60).json()
+    assert answer["status"] == "needs_user_input"
+    return str(answer["taskId"])
+
+
 def schemathesis(weft: System, site: Site, folder: Path) -> tuple[Report, str]:
     """Run schemathesis against a Weft, and give what it found with the end of what it wrote."""
     found, run = folder / "report.json", ended_run(weft, site)
@@ -186,6 +194,7 @@ def schemathesis(weft: System, site: Site, folder: Path) -> tuple[Report, str]:
             "WEFT_TEST_ARTIFACT": artifact.artifact_id,
             **kept(weft, site),
             **waiting(weft),
+            "WEFT_TEST_ACT": acting(weft, site),
         },
         capture_output=True,
         text=True,

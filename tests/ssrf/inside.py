@@ -58,6 +58,10 @@ FIRST_PORT_OF_WAYS = 20_000
 
 WAYS_OF_A_PAGE = 16
 ROUNDS_OF_WAYS = {"lightweight": 2, "playwright": 1}
+MOST_ROUNDS_OF_WAYS = 5
+LEAST_LEADING = {"lightweight": 30, "playwright": 80}
+"""Ways that a tier knows at all, so that they lead to a public address; on a busy machine some take another round."""
+
 """The light tier cuts a page short that gets no turn of the processor for long: what led in one round leads."""
 EMBEDDED_AT_ONCE = 110
 FRAMES_AT_ONCE = 15
@@ -186,13 +190,16 @@ class Trying:
             urls += [f"{site}/page?k=ways{place}" for site in SITES]
         heard: list[Asked] = []
         self.wire.take()
-        for few in batched(urls * ROUNDS_OF_WAYS[self.tier], AT_ONCE[self.tier]):
-            async with anyio.create_task_group() as tasks:
-                for url in few:
-                    tasks.start_soon(self._outcome, url)
-            heard += await anyio.to_thread.run_sync(self.wire.take)
+        for number in range(MOST_ROUNDS_OF_WAYS):
+            if number >= ROUNDS_OF_WAYS[self.tier] and leading(heard) >= LEAST_LEADING[self.tier]:
+                break
+            for few in batched(urls, AT_ONCE[self.tier]):
+                async with anyio.create_task_group() as tasks:
+                    for url in few:
+                        tasks.start_soon(self._outcome, url)
+                heard += await anyio.to_thread.run_sync(self.wire.take)
         self.seconds["ways"] = round(time.monotonic() - began, 1)
-        return tuple(way(name, FIRST_PORT_OF_WAYS + number, heard) for number, name in enumerate(WAYS))
+        return ways_of(heard)
 
     async def _leading(self) -> tuple[Trial, ...]:
         """Have pages go to forbidden hosts themselves."""
@@ -215,6 +222,17 @@ def batched(items: Iterable[T], size: int) -> Iterator[tuple[T, ...]]:
 def redirect(url: str, place: int) -> str:
     """Return a public address that redirects to another."""
     return f"http://{OPEN}/to?status={CODES[place % len(CODES)]}&url={quote(url, safe='')}"
+
+
+def ways_of(heard: Iterable[Asked]) -> tuple[Way, ...]:
+    """Find who was reached by each way."""
+    asked = tuple(heard)
+    return tuple(way(name, FIRST_PORT_OF_WAYS + number, asked) for number, name in enumerate(WAYS))
+
+
+def leading(heard: Iterable[Asked]) -> int:
+    """Count the ways that have led to a public address."""
+    return sum(one.leads for one in ways_of(heard))
 
 
 def way(name: str, port: int, heard: Iterable[Asked]) -> Way:

@@ -24,6 +24,7 @@ from protocol.faults import Code
 from tests.conftest import COUNTS
 from tests.ssrf.corpus import attacks, corpus
 from tests.ssrf.findings import Findings, Trial
+from tests.ssrf.inside import LEAST_LEADING
 from tests.ssrf.ways import EMBEDDINGS, LEADING, WAYS
 from tests.support import namespace
 from tests.support.scale import first
@@ -35,9 +36,6 @@ pytestmark = [
 ]
 
 LEAST_ATTACKS, LEAST_CONTROLS = 155, 8
-LEAST_LEADING = {"lightweight": 30, "playwright": 80}
-"""Ways that a tier knows at all, so that they lead to a public address."""
-
 REFUSALS = {code.value for code in (Code.SECURITY_URL_BLOCKED, Code.SECURITY_ADDRESS_BLOCKED, Code.NETWORK_DNS_FAILED)}
 ENDED = {Code.NETWORK_CONNECTION_FAILED.value}
 """What a browser says of a redirect to a scheme that it leaves to other programs."""

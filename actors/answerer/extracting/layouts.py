@@ -171,7 +171,7 @@ def _of_section(heading: Line, body: Sequence[Line]) -> tuple[Pair, ...]:
 def _of_table(table: ExtractedTable) -> Iterator[Pair]:
     """Return the pairs of a table of keys and values, and of one that has a single row."""
     width = len(table.rows[0]) if table.rows else 0
-    is_row = width == 2 and table.headers[0] and not is_known(table.headers[1])  # noqa: PLR2004 - a key and a value
+    is_row = width == len(table.headers) == 2 and table.headers[0] and not is_known(table.headers[1])  # noqa: PLR2004 - a key and a value
     rows = [table.headers, *table.rows] if is_row else table.rows
     if width == 2 or (width == 4 and not any(table.headers)):  # noqa: PLR2004 - one or two keys a row
         for row in rows:

@@ -52,7 +52,7 @@ class RequestGate:
             if (answer := preflight(scope)) is not None:
                 return await answer(scope, receive, send)
             visited = is_visit(scope["method"], scope["path"], Headers(scope=scope).getlist("accept"))
-            needs_key = scope["path"] not in self._access.rules.open_paths and not visited
+            needs_key = not (visited or self._access.rules.is_open(scope["path"]))
             visitor = await self._access.let_in(scope, headers, needs_key=needs_key)
             return await self._pass(visitor, scope, receive, send, origin="".join(headers.origins))
         except HttpStatusError as error:
@@ -134,7 +134,8 @@ def _is_stream(headers: list[tuple[bytes, bytes]]) -> bool:
 class SocketRoute:
     """One WebSocket that clients may open at `path`: `run` accepts it and works until it is closed.
 
-    It needs a key with `scope`; None is for protocols that let their clients in themselves.
+    It needs a key with `scope`, which has so many sockets at most; None is for protocols that let their clients in
+    themselves, and bound them.
     """
 
     path: str
@@ -161,8 +162,7 @@ class SocketGate:
                     raise invalid("There is no WebSocket at this path", 404)
                 if route.scope is not None:
                     visitor.caller.require(route.scope)
-                if not stack.enter_context(self._access.concurrency.holding(ConcurrencyKind.SOCKET, visitor.account)):
-                    raise limits.too_many(ConcurrencyKind.SOCKET, self._access.concurrency.most[ConcurrencyKind.SOCKET])
+                    self._take_place(stack, visitor)
                 usage = RequestUsage()
                 if visitor.caller is not NOBODY:
                     usage = stack.enter_context(self._access.ledger.counting(visitor.account))
@@ -170,6 +170,12 @@ class SocketGate:
                 await _run_socket(route, WebSocket(inner, receive, send))
         except HttpStatusError as error:
             await refusal(error)(scope, receive, send)
+
+    def _take_place(self, stack: ExitStack, visitor: Visitor) -> None:
+        """Hold one of the places for sockets that a key has."""
+        concurrency = self._access.concurrency
+        if not stack.enter_context(concurrency.holding(ConcurrencyKind.SOCKET, visitor.account)):
+            raise limits.too_many(ConcurrencyKind.SOCKET, concurrency.most[ConcurrencyKind.SOCKET])
 
     def _match(self, scope: Scope) -> SocketRoute | None:
         for pattern, route in self._routes:

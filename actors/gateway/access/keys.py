@@ -26,7 +26,18 @@ from actors.gateway.access.caller import Caller, Scope
 from actors.gateway.http import HttpStatusError, invalid
 from bus import Tables, follow
 from bus.clock import now_ms
-from protocol.access import UNASKED, KeyEnd, KeyInfo, KeyLimits, KeyRecord, KeysAnswer, NewKey, RevokedKey, key_caller
+from protocol.access import (
+    UNASKED,
+    KeyEnd,
+    KeyInfo,
+    KeyLimits,
+    KeyRecord,
+    KeysAnswer,
+    NewKey,
+    RevokedKey,
+    caller_key,
+    key_caller,
+)
 from protocol.faults import FaultError
 from protocol.subjects import KEY_ENDS, KEYS
 
@@ -129,6 +140,11 @@ class KeyStore:
         record, _, who = known
         same = hmac.compare_digest(digest(text), record.digest)
         return who if same and is_good(record, self.clock()) else None
+
+    def has_ended(self, caller: str) -> bool:
+        """Return whether a caller has a key that was good, and is so no more."""
+        known = self._known.get(caller_key(caller))
+        return known is not None and not is_good(known[0], self.clock())
 
     def update(self, key: str, record: KeyRecord | None, revision: int) -> None:
         """Take in what has become of a key, unless something newer is known.

@@ -34,6 +34,9 @@ would let it in without a key, and without one it is told what everybody is.
 PREFLIGHT_S = 600
 """How long a browser may remember what a preflight allowed, in seconds."""
 
+SIGNED = "/apps/"
+"""Below it, servers sign their requests (`push/server_api.py`), and have no key."""
+
 _CONVERSATION = CONVERSATION.lower().encode()
 _NOSNIFF = (b"x-content-type-options", b"nosniff")
 _ALLOWED_METHODS = "DELETE, GET, HEAD, PATCH, POST, PUT"
@@ -78,6 +81,10 @@ class OriginRules:
     hosts: frozenset[str]
     origins: frozenset[str]
     open_paths: frozenset[str]
+
+    def is_open(self, path: str) -> bool:
+        """Return whether a path needs no key: it is open to all, or what lies there is signed."""
+        return path in self.open_paths or path.startswith(SIGNED)
 
     def check(self, request: AccessHeaders) -> None:
         """Refuse a Host that is not ours, which is how DNS rebinding shows, and an Origin that is not allowed.

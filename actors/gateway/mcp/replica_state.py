@@ -15,6 +15,7 @@ import structlog
 from actors.gateway.app_context import BusClient
 from actors.gateway.event_feed import EventFeed
 from actors.gateway.mcp.offer_catalogue import Offers
+from actors.gateway.push.server import PushServer
 from actors.gateway.request import Watchers
 from protocol.collection_views import CollectionChanged
 from protocol.faults import FaultError
@@ -40,6 +41,7 @@ class ReplicaState:
         self.offers = Offers()
         self.approval_news = EventFeed[Approval]()
         self.collection_news = EventFeed[CollectionChanged]()
+        self.push: PushServer | None = None
 
     @property
     def events(self) -> tuple[tuple[Event[Any], Callable[[Any], Awaitable[None]]], ...]:

@@ -16,7 +16,7 @@ from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
 from actors.gateway.errors import Failure
 from actors.gateway.http import CONVERSATION, EVENTS, JSON, answer
-from actors.gateway.http_input import IDEMPOTENCY_KEY, MAX_KEY_CHARS
+from actors.gateway.http_input import FORM, IDEMPOTENCY_KEY, MAX_KEY_CHARS
 from actors.gateway.interact_errors import InteractFailure
 from actors.gateway.request import RequestContext
 from actors.gateway.rest import (
@@ -34,6 +34,7 @@ from actors.gateway.rest import (
     operation,
     packets,
     pairing,
+    push,
     runs,
     sessions,
     texts,
@@ -85,7 +86,7 @@ _MEANINGS: Mapping[int, str] = {
     409: "That does not go together with how it stands.",
     410: "It was there, and is kept no longer.",
     413: "The body is too large.",
-    415: "The body is of another type than application/json.",
+    415: "The body is of another type than the endpoint takes.",
     421: "This Weft does not answer for that Host.",
     429: "Too many requests: of this key, or for the site's liking. Retry-After says when to come back.",
     500: "Weft failed.",
@@ -289,7 +290,7 @@ def _about_keys() -> str:
 
 def _schemas(endpoints: Iterable[Endpoint]) -> tuple[dict[Any, dict[str, Any]], dict[str, Any]]:
     """Return a reference for every type of the table, and the definitions that they lead to."""
-    kinds_of = ((one.body, one.answer, one.accepted, one.failure) for one in endpoints)
+    kinds_of = ((one.body, one.form, one.answer, one.accepted, one.failure) for one in endpoints)
     named = {kind: None for kinds in kinds_of for kind in kinds if kind is not None}
     kinds: list[Any] = [StructuredError, Failure, InteractFailure, *named]
     references, components = msgspec.json.schema_components(kinds, ref_template=_SCHEMAS)
@@ -321,6 +322,9 @@ def _operation(endpoint: Endpoint, schemas: Mapping[Any, dict[str, Any]]) -> dic
         if endpoint.example is not None:
             content["example"] = endpoint.example
         written["requestBody"] = {"required": not endpoint.optional, "content": {JSON: content}}
+    if endpoint.form is not None:
+        form: dict[str, Any] = {"schema": schemas[endpoint.form], "example": endpoint.example}
+        written["requestBody"] = {"required": True, "content": {FORM: form}}
     if endpoint.raw:
         anything = {"schema": {"type": "string", "format": "binary"}}
         written["requestBody"] = {"required": True, "content": {"application/octet-stream": anything}}
@@ -400,6 +404,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *texts.ENDPOINTS,
     *act.ENDPOINTS,
     *interact.ENDPOINTS,
+    *push.ENDPOINTS,
     *packets.ENDPOINTS,
     *compatible.ENDPOINTS,
     *operation.KEY_ENDPOINTS,

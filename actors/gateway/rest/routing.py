@@ -27,6 +27,7 @@ from actors.gateway.http_input import (
     named,
     query,
     read_file,
+    read_form,
     read_json,
 )
 from actors.gateway.mending import MAX_MENDED_BYTES, with_mended
@@ -117,7 +118,8 @@ class Endpoint:
     errors of `run` are beside those of all, and `refuse` writes them, from what was asked as far as it could be read;
     with `own_scopes` it asks for the scope itself, since that hangs on what is asked. One that `mends` reads a page:
     its error for a body that breaks the contract has the body as it should be. One that is `keyed` takes the header
-    Idempotency-Key. One that is `raw` takes a file of so many bytes at most, of whatever type, in place of JSON.
+    Idempotency-Key. One that is `raw` takes a file of so many bytes at most, of whatever type, in place of JSON;
+    one with a `form` the fields of an HTML form.
     """
 
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -147,6 +149,7 @@ class Endpoint:
     mends: bool = False
     keyed: bool = False
     raw: int = 0
+    form: type[Struct] | None = None
 
     @property
     def enveloped(self) -> bool:
@@ -183,7 +186,7 @@ class Endpoint:
     def statuses(self) -> tuple[int, ...]:
         """Every status of failure that may answer, in ascending order."""
         statuses = self.errors | GATE_ERRORS | {HTTPStatus.BAD_REQUEST, HTTPStatus.INTERNAL_SERVER_ERROR}
-        if self.body is not None:
+        if self.body is not None or self.form is not None:
             statuses |= BODY_ERRORS
         if self.raw:
             statuses |= {HTTPStatus.REQUEST_ENTITY_TOO_LARGE}
@@ -201,7 +204,7 @@ def in_envelope(path: str) -> bool:
 
 def of_interact(path: str) -> bool:
     """Return whether errors at this path stand in the envelope of 001."""
-    return path in {"/api/agent/interact", "/api/session"} or path.startswith("/api/session/")
+    return path in {"/api/agent/interact", "/api/session"} or path.startswith(("/api/session/", "/api/pusher/"))
 
 
 def router(app: AppContext, endpoints: Iterable[Endpoint], further: Mapping[str, ASGIApp]) -> ASGIApp:
@@ -267,6 +270,8 @@ class Resource:
             params = _params(endpoint.params, {**given, **named(request.path_params, raw_path)})
         if endpoint.raw:
             return Addressed(params, await read_file(request, endpoint.raw))
+        if endpoint.form is not None:
+            return _params(endpoint.form, await read_form(request, endpoint.form.__struct_encode_fields__))
         if endpoint.body is None:
             return params
         body = await read_json(request, optional=endpoint.optional)

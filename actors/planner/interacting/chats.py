@@ -173,21 +173,24 @@ class ChatLog:
 
         return await self._write(message.session, decide)
 
-    async def answer(self, message: SaidByAssistant) -> ChatState | None:
-        """Write what a round answers: once, however often it is answered.
+    async def answer(self, message: SaidByAssistant) -> bool:
+        """Write what a round answers, and return whether that was not written yet: once, however often it is answered.
 
         Raises:
             FaultError: AUTH_INSUFFICIENT_SCOPE, the session is somebody else's.
         """
         name = str(uuid5(NAMES, f"{message.session} {message.task} {message.name}"))
         common: dict[str, Any] = {"session": message.session, "caller": message.caller, "at": self.clock()}
+        is_new = False
 
         def decide(state: ChatState | None) -> Sequence[ChatLine]:
+            nonlocal is_new
             lines: list[ChatLine] = []
-            if state is None or name not in own(state, message.caller).recent:
+            is_new = state is None or name not in own(state, message.caller).recent
+            if is_new:
                 added = ChatMessageAdded(
                     message=name,
-                    number=state.info.messages if state is not None else 0,
+                    number=0 if state is None else state.info.messages,
                     role="assistant",
                     content=redact.text(message.words[:MAX_CHARS]),
                     task=message.task,
@@ -201,7 +204,8 @@ class ChatLog:
                 lines.append(ChatStatusChanged(status=ChatStatus(message.ended), **common))
             return lines
 
-        return await self._write(message.session, decide)
+        await self._write(message.session, decide)
+        return is_new
 
     def _opened(self, request: OpenChat) -> ChatOpened:
         domain = root_domain(request.url or request.domain)

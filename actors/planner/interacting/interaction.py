@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 import msgspec
@@ -28,17 +28,25 @@ from bus.clock import now_ms
 from protocol.acting.interact import Interact, InteractData
 from protocol.acting.tasks import TaskState
 from protocol.faults import Code, FaultError, fault
+from protocol.push import RoundTold
+
+OnRound = Callable[[RoundTold], Awaitable[None]]
+
+
+async def _nobody(_answered: RoundTold) -> None:
+    """Pass a round on to nobody."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Interaction:
-    """Answers the rounds of clients."""
+    """Answers the rounds of clients; `on_round` hears of each that was answered, once."""
 
     bus: Bus
     rules: StepRules
     chats: ChatLog
     notes: RoundNotes
     clock: Callable[[], int] = now_ms
+    on_round: OnRound = _nobody
 
     async def take(self, order: Interact) -> InteractData:
         """Return what a client is to do next, or what more of its page is needed; the same for the same request.
@@ -148,7 +156,8 @@ class Interaction:
         """Write the answer into the session, and return it."""
         due = None if state.status.final or waits(state) else state.unjudged
         words, string = kept_words(state, due)
-        details = round_data(state, due, {}, turn.selector).action_details
+        shown = round_data(state, due, {}, turn.selector)
+        details = shown.action_details
         message = SaidByAssistant(
             session=turn.session,
             caller=turn.order.caller,
@@ -159,5 +168,6 @@ class Interaction:
             payload=None if details is UNSET else msgspec.to_builtins(details),
             ended=state.status.value if state.status.final else "",
         )
-        await self.chats.answer(message)
+        if await self.chats.answer(message):
+            await self.on_round(RoundTold(session=turn.session, caller=turn.order.caller, data=shown))
         return round_data(state, due, turn.values, turn.selector)

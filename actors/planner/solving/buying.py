@@ -17,7 +17,7 @@ from actors.planner.solving.scene import Scene
 from actors.planner.solving.special import press_specially
 from actors.planner.solving.targets import NodeFit, phrase_of, same_thing
 from actors.planner.solving.vocabulary import LEAST, MOST
-from actors.planner.solving.words import count_of, stems, tokens
+from actors.planner.solving.words import bare, count_of, stems, tokens
 from protocol.acting.tree import SemanticNode
 
 _FLAGS: Final = re.IGNORECASE
@@ -151,7 +151,12 @@ def _with_plus(wanted: list[tuple[str, int]], instruction: Instruction, scene: S
 
 
 def _plus_of(anchor: SemanticNode, scene: Scene) -> SemanticNode | None:
-    section = [node for node in scene.in_section_of(anchor) if same_thing(node.name, "plus")]
+    named = bare(anchor.name)
+    section = [
+        node
+        for node in scene.in_section_of(anchor)
+        if same_thing(node.name, "plus") and (not node.context or named in bare(node.context))
+    ]
     beside = [node for node in scene.nodes if same_thing(node.name, "plus") and scene.same_row(node, anchor)]
     return next(iter(beside or section), None)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import pairwise
 from typing import Final
 
 from actors.planner.solution import Solution, StepOver, Unsolved, UserAsked
@@ -25,6 +26,9 @@ _PLACE: Final = re.compile(r"\b(?:top|bottom|upper|lower|middle|center|centre)\b
 _FREELY_PX: Final = 70
 _CONFIDENCE: Final = 0.8
 _NEAR_PX: Final = 14.0
+_PAST_PX: Final = 5
+"""How far past its middle something is let go on another, so that a list makes room for it."""
+
 _ROW_PX: Final = 8.0
 
 
@@ -109,14 +113,29 @@ def _corner(node: SemanticNode, peers: list[SemanticNode], words: frozenset[str]
     y = top if words & {"top", "upper"} else bottom if words & {"bottom", "lower"} else (top + bottom) / 2
     others = [one for one in peers if one.id != node.id] or peers
     nearest = min(others, key=lambda one: abs(centre_of(one)[0] - x) + abs(centre_of(one)[1] - y))
-    return _onto(node, nearest)
+    return _onto(node, nearest, peers)
 
 
-def _onto(node: SemanticNode, target: SemanticNode) -> tuple[int, int]:
-    (x, y), (to_x, to_y) = point_of(node), point_of(target)
-    across = 0 if abs(to_x - x) < _NEAR_PX else (4 if to_x > x else -4)
-    down = 0 if abs(to_y - y) < _NEAR_PX else (4 if to_y > y else -4)
-    return to_x + across, to_y + down
+def _onto(node: SemanticNode, target: SemanticNode, peers: list[SemanticNode]) -> tuple[int, int]:
+    """Return where a thing is let go to be where another one of its list or grid is: in the half of it that lies ahead.
+
+    There lists make room. Words do not tell how large the thing is that they stand in, but the next ones do.
+    """
+    (x, y), (to_x, to_y) = centre_of(node), centre_of(target)
+    left, top, width, height = box_of(target)
+    wide, high = max(_pitch(peers, 0), width), max(_pitch(peers, 1), height)
+    if node.role != "text":
+        left, top = to_x - wide / 2, to_y - high / 2
+    ahead = to_x > x + _NEAR_PX or (abs(to_x - x) <= _NEAR_PX and to_y > y)
+    below = to_y > y + _NEAR_PX or (abs(to_y - y) <= _NEAR_PX and ahead)
+    across = left + wide / 2 + _PAST_PX if to_x > x + _NEAR_PX else to_x if abs(to_x - x) <= _NEAR_PX else left + 2
+    return round(across), round(top + high / 2 + _PAST_PX if below else top + 2)
+
+
+def _pitch(peers: list[SemanticNode], axis: int) -> float:
+    """Return how far the columns (0) or rows (1) of some things are from one another; 0 where there is just one."""
+    at = sorted({round(box_of(one)[axis] / _ROW_PX) for one in peers})
+    return min((after - before for before, after in pairwise(at)), default=0) * _ROW_PX
 
 
 def _along(node: SemanticNode, peers: list[SemanticNode], way: str, steps: int) -> tuple[int, int] | None:
@@ -134,7 +153,7 @@ def _along(node: SemanticNode, peers: list[SemanticNode], way: str, steps: int) 
         if len(ahead) < steps:
             return None
         target = ahead[steps - 1]
-        return _beyond(node, target) if down and not _is_grid(peers) else _onto(node, target)
+        return _beyond(node, target) if down and not _is_grid(peers) else _onto(node, target, peers)
     return round(x + across * _FREELY_PX), round(y + down * _FREELY_PX)
 
 

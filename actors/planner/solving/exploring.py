@@ -9,8 +9,9 @@ from actors.planner.solution import Chosen, Unsolved
 from actors.planner.solving.attempts import Attempts
 from actors.planner.solving.instructions import Instruction
 from actors.planner.solving.moves import looking, press_key, scroll
+from actors.planner.solving.picking import in_place
 from actors.planner.solving.scene import Scene
-from actors.planner.solving.targets import same_thing
+from actors.planner.solving.targets import NodeFit, same_thing
 from actors.planner.solving.words import bare
 from protocol.acting.tree import SemanticNode
 
@@ -39,8 +40,9 @@ def explore(instruction: Instruction, scene: Scene, attempts: Attempts) -> Chose
     if len(attempts.looked) >= MAX_LOOKS:
         return Unsolved(why=f"“{instruction.words}” was looked for in {MAX_LOOKS} places and is in none.")
     visited = {call.element for call in attempts.looked}
+    around = _around(instruction.place, scene)
     for node, why in _openers(scene):
-        if node.id not in visited and not node.occluded:
+        if node.id not in visited and not node.occluded and (not around or node.id in around):
             return looking(node, why)
     for node in scene.of_roles("menu"):
         if node.id not in visited and "disabled" not in node.states:
@@ -52,6 +54,12 @@ def explore(instruction: Instruction, scene: Scene, attempts: Attempts) -> Chose
     if pager is not None:
         return looking(pager, "go on to the next page with")
     return Unsolved(why=f"Nothing on the page fits “{instruction.words}”.")
+
+
+def _around(place: str, scene: Scene) -> frozenset[str]:
+    """Return the openers in the row, card or section that words name; none where it has none."""
+    fits = [NodeFit(node=node, score=1.0) for node, _ in _openers(scene)]
+    return frozenset(one.node.id for one in in_place(scene, fits, place)) if place and len(fits) > 1 else frozenset()
 
 
 def _openers(scene: Scene) -> Iterator[tuple[SemanticNode, str]]:

@@ -36,6 +36,7 @@ _BEGINS: Final = re.compile(r"\b(?:starts?|begins?|starting|beginning)\s+with\b"
 _ENDS: Final = re.compile(r"\b(?:ends?|ending)\s+with\b", re.IGNORECASE)
 _OF_PAGE_TEXT: Final = re.compile(r"^the\s+(?:(?:\w+\s+)?word|text)\b.*\b(?:area|textarea|box|field)\b", re.IGNORECASE)
 _TOUCHING_PX: Final = 8.0
+_ONLY_EMPTY: Final = 0.8
 _FIRST_EMPTY: Final = 0.65
 
 
@@ -133,14 +134,14 @@ def field_for(words: str, scene: Scene, attempts: Attempts, *, place: str = "") 
         if others or picked:
             return others[0] if others else picked
         alone = [node for node in scene.of_roles("inp") if not node.states & {"disabled", "readonly"}]
-        return NodeFit(node=alone[0], score=_FIRST_EMPTY) if len(alone) == 1 and not alone[0].value else None
+        return NodeFit(node=alone[0], score=_ONLY_EMPTY) if len(alone) == 1 and not alone[0].value else None
     fields = [node for node in scene.of_roles("inp") if not node.states & {"disabled", "readonly"}]
     if len(fields) == 1:
         return NodeFit(node=fields[0], score=_ONLY_FIELD)
     focused = [node for node in fields if "focused" in node.states]
     empty = [node for node in fields if not node.value]
     for one in (*focused, *empty):
-        return NodeFit(node=one, score=_FIRST_EMPTY)
+        return NodeFit(node=one, score=_ONLY_EMPTY if empty == [one] else _FIRST_EMPTY)
     return None
 
 

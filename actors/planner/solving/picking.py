@@ -20,7 +20,7 @@ from actors.planner.solving.targets import (
     phrase_of,
     same_thing,
 )
-from actors.planner.solving.vocabulary import CONTROLS, SHAPES, STOP_WORDS
+from actors.planner.solving.vocabulary import CONTROLS, KIND_WORDS, SHAPES, STOP_WORDS
 from actors.planner.solving.words import number_in, stems, tokens
 from protocol.acting.tree import SemanticNode
 
@@ -28,6 +28,7 @@ _MAX_OPTIONS: Final = 8
 _NEAR_NODES: Final = 4
 """How many nodes behind a thing may say what it is ranked by."""
 
+_PICTURES: Final = frozenset({"img"})
 _BIG: Final = frozenset({"large", "big", "larger", "bigger"})
 
 
@@ -106,8 +107,17 @@ def _by_place(scene: Scene, fits: list[NodeFit], wanted: Wanted) -> list[NodeFit
         words = [word for word in tokens(place) if word not in STOP_WORDS and word not in {"page", "form", "below"}]
         if not place or not words or len(fits) < 2:  # noqa: PLR2004 - one alone needs no narrowing
             continue
+        if not _tells_one(scene, words):
+            continue
         fits = in_place(scene, fits, place) or fits
     return fits
+
+
+def _tells_one(scene: Scene, words: list[str]) -> bool:
+    """Return whether a place is more than a picture without a name (`with the icon`), or there is just one of them."""
+    if not all(_PICTURES & KIND_WORDS.get(word, frozenset()) for word in words):
+        return True
+    return sum(node.role in _PICTURES for node in scene.nodes) == 1
 
 
 def in_place(scene: Scene, fits: list[NodeFit], place: str) -> list[NodeFit]:

@@ -226,7 +226,9 @@ def submit(instruction: Instruction, scene: Scene, attempts: Attempts) -> Soluti
     """Return the click that sends a form: the button of that name, else the only one that could."""
     if attempts.has_done("click"):
         return StepOver(why="The form was sent.")
-    called = [node for node in scene.of_roles("btn", "link") if _said(node.name) == _said(instruction.words)]
+    called = [
+        node for node in scene.of_roles("btn", "link") if _content_words(node.name) == _content_words(instruction.words)
+    ]
     if len(called) == 1 and called[0].id not in attempts.failed:
         return on(called[0], 0.95)
     named = replace(instruction, target=instruction.target or instruction.verb.removesuffix(" the form"))
@@ -244,7 +246,7 @@ def submit(instruction: Instruction, scene: Scene, attempts: Attempts) -> Soluti
     return explore(named, scene, attempts)
 
 
-def _said(text: str) -> tuple[str, ...]:
+def _content_words(text: str) -> tuple[str, ...]:
     """Return the words of a text without its articles: a button leaves out what an instruction says."""
     return tuple(word for word in tokens(text) if word not in _ARTICLES)
 

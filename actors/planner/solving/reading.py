@@ -74,6 +74,8 @@ def count(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solutio
         return StepOver(why="The number was chosen.")
     what = re.sub(r"\s+(?:are|is|do|does|can)\b.*$", "", instruction.target.rstrip("?"), flags=re.IGNORECASE)
     number = count_on(what, scene)
+    if number is None:
+        return explore(instruction, scene, attempts)
     offers = [node for node in scene.of_roles("btn", "radio", "link") if bare(node.name).isdigit()]
     if len(offers) > 1:
         chosen = next((node for node in offers if bare(node.name) == str(number)), None)

@@ -142,19 +142,22 @@ def _right_of(one: SemanticNode, other: SemanticNode) -> bool:
 
 
 def _counted(match: re.Match[str], scene: Scene) -> str | None:
-    return str(count_on(match["what"], scene))
+    number = count_on(match["what"], scene)
+    return None if number is None else str(number)
 
 
-def count_on(what: str, scene: Scene) -> int:
-    """Return how many things of a description the page shows."""
+def count_on(what: str, scene: Scene) -> int | None:
+    """Return how many things of a description the page shows; None where it has nothing of the kind to be counted."""
     phrase = phrase_of(what)
     looks = phrase.colour or phrase.shape or phrase.size
     if not looks:
         named = [
             node.role for node in scene.nodes if node.role != "h" and fit(phrase, structs.replace(node, context="")) > 0
         ]
-        return max((named.count(role) for role in named), default=0)
+        return max((named.count(role) for role in named), default=None)
     shapes = [node for node in scene.nodes if node.shape and node.shape != "canvas"]
+    if not shapes and not phrase.size:
+        return None
     if phrase.colour:
         shapes = of_colour(shapes, phrase.colour)
     if phrase.shape:

@@ -139,7 +139,7 @@ _KINDS: Final[Mapping[str, str]] = MappingProxyType(
         "slider": "slider sliders schieberegler curseur",
         "spin": "spinner spinbutton",
         "h": "heading title header überschrift",
-        "img": "image picture icon shape figure photo bild",
+        "img": "image picture icon icons shape figure photo bild",
         "text": "text word paragraph label",
     }
 )

@@ -10,6 +10,7 @@ from enum import IntEnum, StrEnum
 from functools import cached_property
 from typing import Final
 
+from actors.verifier.steps.arrivals import ClickArrival
 from actors.verifier.steps.comparison import NodeChange, PageComparison, compare, is_control, moved
 from actors.verifier.steps.phrases import content_words, first_saying, says, spoken
 from protocol.acting.tasks import StepClaim
@@ -17,6 +18,9 @@ from protocol.acting.tree import SemanticNode
 
 NEAR_PX: Final = 160.0
 """How far from what was acted on a change stands that is still its own."""
+
+BESIDE_PX: Final = 60.0
+"""How far from what was acted on other words stand that belong to it."""
 
 _MANY = 0.3
 """The share of a page that no clock and no advertisement changes at once."""
@@ -26,6 +30,7 @@ _MANY_TEXTS, _MESSAGE_WORDS = 8, 16
 """More texts at once are contents, and longer ones are prose, not messages."""
 
 _ALERT = "aler"
+_WORDS = frozenset({"text", "h"})
 _ASIDE = 3.0
 _SAME_PX = 12.0
 _CHOSEN_STATES = frozenset({"selected", "checked", "pressed", "expanded", "current"})
@@ -72,6 +77,13 @@ class NodeEvent:
     kind: ChangeKind
     scope: ChangeScope
     words: str
+    beside: bool = False
+    """Whether it is words right beside what was acted on, as the month between the arrows of a calendar."""
+
+    @property
+    def is_weak(self) -> bool:
+        """Whether an advertisement or a ticker may have done the same."""
+        return self.kind is ChangeKind.SWAPPED or self.scope <= ChangeScope.ELSEWHERE
 
 
 @dataclass(frozen=True)
@@ -123,6 +135,11 @@ class StepEvidence:
     def change(self) -> NodeChange | None:
         """What is otherwise of the node that was acted on."""
         return next((one for one in self.page.altered if self.target and one.before.id == self.target.id), None)
+
+    @cached_property
+    def arrival(self) -> ClickArrival:
+        """Where the click arrived."""
+        return ClickArrival.of(self.claim)
 
     @cached_property
     def events(self) -> tuple[NodeEvent, ...]:
@@ -261,7 +278,11 @@ class StepEvidence:
         if _ticks(old.name, new.name):
             return NodeEvent(ChangeKind.COUNTED, self._scope_of_count(old, new), new.name)
         scope = ChangeScope.AMBIENT if ambient(old) else self._scope_of(new)
-        return NodeEvent(ChangeKind.SWAPPED, scope, new.name)
+        return NodeEvent(ChangeKind.SWAPPED, scope, new.name, self._is_beside(new))
+
+    def _is_beside(self, node: SemanticNode) -> bool:
+        box = box_of(node)
+        return bool(node.role in _WORDS and self.place and box and gap(self.place, box) <= BESIDE_PX)
 
     def _altered(self, change: NodeChange) -> NodeEvent:
         old, new = change.before, change.after

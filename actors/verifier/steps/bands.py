@@ -40,6 +40,8 @@ class StepBand(StrEnum):
     OTHER_CHOSEN = "other_chosen"
     AMBIENT = "ambient"
     SEEN_BY_CLIENT = "seen_by_client"
+    ANSWERED = "answered"
+    REACHED_SWAPPED = "reached_swapped"
     FOCUSED = "focused"
     SCROLLED = "scrolled"
     READ = "read"
@@ -75,6 +77,8 @@ PROBABILITIES: Mapping[StepBand, float] = MappingProxyType(
         StepBand.OTHER_CHOSEN: 0.04,
         StepBand.AMBIENT: 0.03,
         StepBand.SEEN_BY_CLIENT: 0.4,
+        StepBand.ANSWERED: 0.9,
+        StepBand.REACHED_SWAPPED: 0.92,
         StepBand.FOCUSED: 0.95,
         StepBand.SCROLLED: 0.97,
         StepBand.READ: 0.98,

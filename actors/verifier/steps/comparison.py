@@ -73,6 +73,8 @@ class PageComparison:
     reordered: bool
     scrolled: bool
     refocused: bool
+    selected: str
+    """The words that are selected now, and were not."""
     dialog_opened: bool
     dialog_closed: bool
     tabs: int
@@ -100,6 +102,7 @@ class PageComparison:
             or self.retitled
             or self.scrolled
             or self.refocused
+            or bool(self.selected)
             or self.dialog_opened
             or self.dialog_closed
             or self.tabs != 0
@@ -128,6 +131,7 @@ def compare(before: BeforeState, after: BeforeState) -> PageComparison:
         reordered=_reordered(before.nodes, after.nodes, pairs),
         scrolled=before.scroll_position != after.scroll_position or any("scroll" in one.fields for one in altered),
         refocused=before.focused != after.focused,
+        selected=after.selection if after.selection != before.selection else "",
         dialog_opened=bool(after.dialog) and after.dialog != before.dialog,
         dialog_closed=bool(before.dialog) and not after.dialog,
         tabs=after.tabs - before.tabs,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from actors.verifier.steps.attribution import ChangeKind, ChangeScope, StepEvidence
+from actors.verifier.steps.attribution import ChangeKind, ChangeScope, NodeEvent, StepEvidence
 from actors.verifier.steps.bands import StepBand, StepFinding
 from actors.verifier.steps.comparison import AddressChange, address_change
 from actors.verifier.steps.phrases import content_words, spoken
@@ -83,12 +83,10 @@ def _of_target(evidence: StepEvidence) -> StepFinding | None:
 def _of_nodes(evidence: StepEvidence) -> StepFinding:
     """Return what the nearest change of a node comes to."""
     event = evidence.plainest or evidence.nearest
-    if event is None:
+    if event is None or (event.is_weak and evidence.arrival.answered):
         return _without_nodes(evidence)
     if event.kind is ChangeKind.SWAPPED:
-        near = event.scope is not ChangeScope.ELSEWHERE
-        band = StepBand.SWAPPED_NEAR if near else StepBand.SWAPPED_ELSEWHERE
-        return StepFinding(band, f"Other words stand where others stood: {event.words!r}.")
+        return _of_other_words(evidence, event)
     if event.scope is ChangeScope.NAMED:
         return StepFinding(StepBand.NAMED_CHANGED, f"What speaks of it changed: {event.words!r}.")
     if event.scope is not ChangeScope.ELSEWHERE:
@@ -98,8 +96,20 @@ def _of_nodes(evidence: StepEvidence) -> StepFinding:
     return StepFinding(StepBand.CHANGED_ELSEWHERE, f"Only far from it something changed: {event.words!r}.")
 
 
+def _of_other_words(evidence: StepEvidence, event: NodeEvent) -> StepFinding:
+    """Return what other words in the same place come to: right beside what was surely clicked they are its own."""
+    if evidence.arrival.reached and event.beside:
+        return StepFinding(StepBand.REACHED_SWAPPED, f"Beside what was clicked it says otherwise: {event.words!r}.")
+    band = StepBand.SWAPPED_ELSEWHERE if event.scope is ChangeScope.ELSEWHERE else StepBand.SWAPPED_NEAR
+    return StepFinding(band, f"Other words stand where others stood: {event.words!r}.")
+
+
 def _without_nodes(evidence: StepEvidence) -> StepFinding:
     """Return what there is to say where no node changed, but what changes by itself."""
+    if evidence.arrival.answered:
+        return StepFinding(StepBand.ANSWERED, "The page has changed what was clicked, though not in words.")
+    if evidence.page.selected:
+        return StepFinding(StepBand.FOCUSED, f"Words are selected now: {evidence.page.selected!r}.")
     if _field_was_focused(evidence):
         return StepFinding(StepBand.FOCUSED, "The field has the focus now.")
     if evidence.events or evidence.page.retitled:

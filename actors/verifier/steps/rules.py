@@ -30,6 +30,8 @@ _WEAK = frozenset(
         StepBand.NAMED_CHANGED,
         StepBand.CHANGED_ELSEWHERE,
         StepBand.TARGET_CHANGED,
+        StepBand.ANSWERED,
+        StepBand.REACHED_SWAPPED,
     }
     | {StepBand.SEEN_BY_CLIENT, StepBand.TARGET_GONE, StepBand.LOADING}
 )
@@ -38,6 +40,9 @@ _WEAK = frozenset(
 _LIKELY = 0.5
 _UNSEEN = frozenset({StepBand.NOTHING, StepBand.SEEN_BY_CLIENT, StepBand.AMBIENT, StepBand.CHANGED_ELSEWHERE})
 _EXACT = frozenset({StepBand.AS_WANTED, StepBand.THERE})
+_PRESSED = frozenset({StepBand.TARGET_CHANGED, StepBand.ANSWERED})
+"""What a button shows while it is held down, too."""
+
 _REFUSING = frozenset({BlockerKind.LOGIN_FAILED, BlockerKind.RATE_LIMIT, BlockerKind.ACCESS_DENIED})
 _NOT_MOVING = frozenset({"scroll", "scroll_container", "wait"}) | READS | SERVED
 
@@ -90,13 +95,18 @@ def verdict_of(evidence: StepEvidence) -> StepVerdict:
         confidence=probability,
         tier=tier,
         evidence=tuple(weighing.evidence),
-        changed=evidence.page.changed or client_saw(evidence) or bool(claim.client.sentinel and claim.client.successes),
+        changed=_was_seen(evidence) or bool(claim.client.sentinel and claim.client.successes),
         task_done=claim.final and succeeded and task >= SUCCESS_CONFIDENCE,
         task_confidence=task,
         blocker=blocker,
         replan=evidence.page.another_page if moving else evidence.page.significant,
         similarity=evidence.page.similarity,
     )
+
+
+def _was_seen(evidence: StepEvidence) -> bool:
+    """Return whether anything was seen to come of a step."""
+    return evidence.page.changed or evidence.arrival.answered or client_saw(evidence)
 
 
 def _weigh(evidence: StepEvidence, finding: StepFinding) -> Weighing:
@@ -108,6 +118,10 @@ def _weigh(evidence: StepEvidence, finding: StepFinding) -> Weighing:
     _next_step(evidence, finding, weighing)
     _messages(evidence, finding, weighing)
     _client(evidence, finding, weighing)
+    if evidence.arrival.unfinished and finding.band in _PRESSED:
+        weighing.at_most(PROBABILITIES[StepBand.NOTHING], "It was pressed, and no click came of it.")
+    if evidence.arrival.reached is False:
+        weighing.at_most(PROBABILITIES[StepBand.WRONG_TARGET], "The click reached something else than was meant.")
     if name := aim.missed(evidence):
         weighing.at_most(PROBABILITIES[StepBand.WRONG_TARGET], f"The step is about {name!r}, which is another element.")
     return weighing

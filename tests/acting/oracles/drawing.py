@@ -250,6 +250,10 @@ _ROWS: Final = {"top": 0, "center": 1, "bottom": 2}
 _COLUMNS: Final = {"left": 0, "center": 1, "right": 2}
 
 
+_HALF_PX: Final = 27
+"""From the beginning of a name a bit past the middle of its box."""
+
+
 def dragged_in_grid(game: Played) -> None:
     """Drag an item of a grid of nine to another place."""
     items = _items(game)
@@ -259,10 +263,11 @@ def dragged_in_grid(game: Played) -> None:
     words = game.goal.rstrip(".").partition(" to the ")[2].split()
     to = at + steps[step[1]] if step else _ROWS.get(words[0], 1) * 3 + _COLUMNS.get(words[-1], 1)
     x, y = middle(items[at])
-    column = items[to % 3].box or (0, 0, 0, 0)
-    across = column[0] + 15 - (items[at % 3].box or (0,))[0]
-    down = middle(items[to // 3 * 3])[1] - middle(items[at // 3 * 3])[1]
-    game.drag((x, y), (x + across - 15 + (8 if across > 15 else -8 if across < 15 else 0), y + down))
+    left, top = (items[to % 3].box or (0, 0))[0], (items[to // 3 * 3].box or (0, 0))[1]
+    ahead = to % 3 > at % 3 or (to % 3 == at % 3 and to > at)
+    below = to // 3 > at // 3 or (to // 3 == at // 3 and ahead)
+    across = x if to % 3 == at % 3 else left + (_HALF_PX if to % 3 > at % 3 else 2)
+    game.drag((x, y), (across, top + (_HALF_PX if below else 2)))
 
 
 def sorted_numbers(game: Played) -> None:

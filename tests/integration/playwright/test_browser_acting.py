@@ -78,6 +78,16 @@ def test_what_covers_an_element_is_named_and_nothing_is_clicked(it: Driving) -> 
     assert it.js("log") == []
 
 
+def test_what_is_covered_in_its_middle_is_clicked_where_it_is_free(it: Driving) -> None:
+    it.show(
+        f"{LOGGED}<button style='width:90px;height:60px' onclick='note(1)'>Buy</button>"
+        "<div style='position:absolute;left:30px;top:0;width:400px;height:400px' onclick='note(2)'></div>"
+    )
+    it.click("Buy")
+
+    assert it.js("log") == [1]
+
+
 def test_what_covers_an_element_for_a_moment_is_waited_for(it: Driving) -> None:
     it.show(
         f"{LOGGED}<button onclick='note(1)'>Buy</button><div id=veil style='position:fixed;inset:0'></div>"

@@ -7,6 +7,7 @@ from collections.abc import Generator
 
 import pytest
 
+from actors.fetchers.playwright.tab import Tab
 from tests.integration.playwright.viewing import Viewing, viewing
 
 pytestmark = [pytest.mark.browser]
@@ -163,3 +164,39 @@ def test_controls_and_lists_that_come_say_nothing_of_success(web: Viewing) -> No
     )
 
     assert events(web)[1:] == (False, False)
+
+
+MOVING = (
+    "<main><button id=meant>Save</button><button id=other>Delete</button><label>All <input type=checkbox></label>"
+    "<div id=host></div></main>"
+    "<script>host.attachShadow({mode: 'closed'}).innerHTML = '<button>Inside</button>';</script>"
+)
+
+
+def test_what_a_click_reaches_is_seen_whatever_was_meant(web: Viewing) -> None:
+    web.show(MOVING)
+    ids = {node.name: node.id for node in web.tree().nodes}
+    spots = {node.name: node.centre for node in web.tree().nodes}
+
+    web.run("other.click()")  # by a script
+    assert web.tree().inputs == ()
+    for name in ("Save", "All", "Inside"):
+        web.do(_clicked, spots[name])
+        last = [one.ids for one in web.tree().inputs if one.kind in {"pointerdown", "click"}]
+        assert any(ids[name] in reached for reached in last[-4:]), name
+        assert not any(ids["Delete"] in reached for reached in last), name
+
+
+def test_the_words_that_are_selected_are_told_and_no_secret(web: Viewing) -> None:
+    web.show("<main><p>Two words</p><input type=password value=hidden></main>")
+    web.tree()
+    web.run("getSelection().selectAllChildren(document.querySelector('p'))")
+    said = web.tree().selection
+    web.run("document.querySelector('input').select()")
+
+    assert (said, web.tree().selection) == ("Two words", "")
+
+
+async def _clicked(tab: Tab, spot: tuple[float, float] | None) -> None:
+    assert spot is not None
+    await tab.page.mouse.click(*spot)

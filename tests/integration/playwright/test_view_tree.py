@@ -107,6 +107,26 @@ def test_what_scrolls_says_how_far_and_whether_more_follows(web: Viewing) -> Non
     assert tree.nodes[-1].name == "Row 39"
 
 
+def test_what_was_scrolled_past_within_the_page_stays_part_of_it(web: Viewing) -> None:
+    rows = "".join(f"<div style='height:60px'>Row {row} <button>Take {row}</button></div>" for row in range(12))
+    web.show(
+        f"<div id=list style='height:150px;overflow:auto'>{rows}</div><button style='position:absolute;left:-900px'>Away</button>"
+    )
+    web.run("list.scrollTop = 600")
+    names = [node.name for node in web.tree(everywhere=True).nodes if node.role == "btn"]
+
+    assert names == [f"Take {row}" for row in range(12)]
+
+
+def test_the_entries_of_a_menu_that_listens_for_them_all_are_told_each(web: Viewing) -> None:
+    web.show(
+        "<ul id=hints tabindex=0><li tabindex=-1>Rochester<li tabindex=-1>Hagerstown</ul><p tabindex=-1>Only words</p>"
+    )
+    roles = {node.name: node.role for node in web.tree().nodes}
+
+    assert roles == {"Rochester": "btn", "Hagerstown": "btn", "Only words": "text"}
+
+
 def test_drawings_tell_shape_size_and_colour(web: Viewing) -> None:
     web.show(
         """<svg width=200 height=100 style="position:absolute;left:0;top:0"><circle cx=20 cy=20 r=10 fill=blue></circle>

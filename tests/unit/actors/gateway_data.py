@@ -191,6 +191,9 @@ class FakeBus:
     async def tell(self, event: Any, args: Any) -> None:
         self.told.append((event.pattern, args))
 
+    async def flush(self) -> None:
+        pass
+
     async def table(self, bucket: Any) -> KeyTable[Any]:
         held = self.held.setdefault(bucket.name, HeldKeys(bucket.ttl_ms))
         return KeyTable(bucket, MemoryKeys(held, lambda: None), self.seal if bucket.sealed else None)

@@ -85,7 +85,16 @@ class _Maker:
             case inspect.IntType():
                 return st.integers(-(2**53) if info.ge is None else info.ge, 2**53 if info.le is None else info.le)
             case inspect.FloatType():
-                return st.floats(info.ge, info.le, allow_nan=False, allow_infinity=False)
+                least, most = info.ge if info.gt is None else info.gt, info.le if info.lt is None else info.lt
+                return st.floats(
+                    least,
+                    most,
+                    allow_nan=False,
+                    allow_infinity=False,
+                    allow_subnormal=False,
+                    exclude_min=info.gt is not None,
+                    exclude_max=info.lt is not None,
+                )
             case inspect.StrType():
                 if info.pattern is not None:
                     return st.from_regex(info.pattern).filter(lambda text: len(text) <= (info.max_length or len(text)))

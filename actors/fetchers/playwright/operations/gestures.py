@@ -42,6 +42,8 @@ DRAG_STEPS: Final = 12
 
 _KEY_BY_KEY: Final = 200
 _POLL_S: Final = 0.1
+_NUDGE_PX: Final = 3
+_STEP_S: Final = 0.008
 _HOLD_S: Final = 0.05
 _RESERVE_MS: Final = 1_500
 """What is left of the time for the way back of a list, and for the answer."""
@@ -116,7 +118,7 @@ async def drag(op: TabContext, do: Drag) -> Acted:
         source = None if do.element_id is None else await view.locate(op.tab, do.element_id)
         if target is not None:
             await pointer.reachability(target)
-        held = None if source is None else await pointer.clickable(source)
+        held = None if source is None else (await pointer.clickable(source)).element
         start = begin if held is None else await _centre(held)
         goal = end if target is None else await _centre(target)
         if start is None or goal is None:
@@ -306,12 +308,21 @@ async def _drag(op: TabContext, start: Point, goal: Point) -> None:
     try:
         await mouse.move(start[0] + _sign(goal[0] - start[0]) * 4, start[1] + _sign(goal[1] - start[1]) * 4, steps=2)
         await anyio.sleep(_HOLD_S)
-        await mouse.move(*goal, steps=DRAG_STEPS)
+        before = goal[0] - _sign(goal[0] - start[0]) * _NUDGE_PX, goal[1] - (_sign(goal[1] - start[1]) or 1) * _NUDGE_PX
+        for step in range(1, DRAG_STEPS + 1):
+            await mouse.move(*_between(start, before, step / DRAG_STEPS))
+            await anyio.sleep(_STEP_S)
+        await anyio.sleep(_HOLD_S)
+        await mouse.move(*goal)  # lists make room by the way of the last move, both across and down
         await anyio.sleep(_HOLD_S)
         await mouse.move(*goal)
     finally:
         with anyio.move_on_after(1, shield=True):
             await mouse.up()
+
+
+def _between(start: Point, goal: Point, share: float) -> Point:
+    return start[0] + (goal[0] - start[0]) * share, start[1] + (goal[1] - start[1]) * share
 
 
 def _sign(number: float) -> int:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final
+from contextlib import suppress
+from typing import Final, Literal, NamedTuple
 
 import anyio
 import msgspec
 from msgspec import Struct
-from playwright.async_api import ElementHandle, Error
+from playwright.async_api import ElementHandle, Error, Position
 
 from actors.fetchers.playwright import faults
 from actors.fetchers.playwright.devtools import script
@@ -20,6 +21,10 @@ _CLEAR_S = 2.0
 """How long something that is in the way may take to disappear."""
 
 _POLL_S = 0.1
+_HOVERED_POLLS = 6
+"""How often it is looked at whether a page has drawn what the pointer is over."""
+
+_REACHED: Final = frozenset({"clear", "label"})
 _FIELD = "element_id"
 
 COVERED: Final = "The element is covered by"
@@ -30,13 +35,24 @@ MOVING: Final = "The element does not come into the window"
 
 
 class Reachability(Struct, frozen=True):
-    """Whether an element would receive a click, or what else does: its label, or what covers it."""
+    """Whether an element would receive a click, or what else does: its label, or what covers it.
+
+    `at` is the point of it that is free where its middle is not, in CSS pixels from its corner.
+    """
 
     state: str
     by: str
+    at: dict[Literal["x", "y"], float] | None = None
 
 
-async def clickable(element: ElementHandle) -> ElementHandle:
+class PointerTarget(NamedTuple):
+    """What is pointed at for an element, and where in it; None is its middle."""
+
+    element: ElementHandle
+    position: Position | None = None
+
+
+async def clickable(element: ElementHandle) -> PointerTarget:
     """Scroll an element into view, and return what is to be clicked for it: itself, or its label.
 
     Raises:
@@ -49,10 +65,10 @@ async def clickable(element: ElementHandle) -> ElementHandle:
             reach = await reachability(element)
     if reach.state == "label":
         label = (await element.evaluate_handle("element => element.labels[0]")).as_element()
-        return label or element
+        return PointerTarget(label or element)
     if reach.state != "clear":
         raise obstruction(reach)
-    return element
+    return PointerTarget(element, None if reach.at is None else Position(x=reach.at["x"], y=reach.at["y"]))
 
 
 async def reachability(element: ElementHandle) -> Reachability:
@@ -80,19 +96,31 @@ def obstruction(reach: Reachability) -> FaultError:
 
 async def click(element: ElementHandle, *, times: int = 1, right: bool = False) -> str:
     """Click an element so many times, with the left button or the right one."""
-    target = await clickable(element)
+    target, position = await clickable(element)
+    await _pointed_at(element, target, position)
+    button: Literal["left", "right"] = "right" if right else "left"
     try:
-        await target.click(timeout=CLICK_MS, no_wait_after=True, click_count=times, button="right" if right else "left")
+        await target.click(timeout=CLICK_MS, no_wait_after=True, click_count=times, button=button, position=position)
     except Error as error:
         raise await explained(element, error) from error
     return ""
 
 
+async def _pointed_at(element: ElementHandle, target: ElementHandle, position: Position | None) -> None:
+    """Move the pointer to what is to be clicked, and wait until it is there: a page may draw it anew for a pointer."""
+    with suppress(Error):
+        await target.hover(timeout=CLICK_MS, position=position)
+    for _ in range(_HOVERED_POLLS):
+        if (await reachability(element)).state in _REACHED:
+            return
+        await anyio.sleep(_POLL_S)
+
+
 async def hover(element: ElementHandle) -> str:
     """Move the pointer over an element."""
-    target = await clickable(element)
+    target, position = await clickable(element)
     try:
-        await target.hover(timeout=CLICK_MS)
+        await target.hover(timeout=CLICK_MS, position=position)
     except Error as error:
         raise await explained(element, error) from error
     return ""

@@ -1,4 +1,4 @@
-// Brings an element into the window, and tells whether it would receive a click, or what is in the way.
+// Brings an element into the window, and tells whether and where it would receive a click, or what is in the way.
 (element) => {
   if (!element.isConnected) return { state: 'gone', by: '' };
 
@@ -40,12 +40,20 @@
     return node;
   }
 
-  function centre(node) {
+  // Points of what the window shows of the largest piece of an element, its middle first.
+  function points(node) {
     const boxes = [...node.getClientRects()].filter((box) => box.width > 0 && box.height > 0);
     const box = boxes.sort((a, b) => b.width * b.height - a.width * a.height)[0] ?? node.getBoundingClientRect();
     const left = Math.max(box.left, 0), right = Math.min(box.right, innerWidth);
     const top = Math.max(box.top, 0), bottom = Math.min(box.bottom, innerHeight);
-    return [(left + right) / 2, (top + bottom) / 2];
+    const at = (across, down) => [left + (right - left) * across, top + (bottom - top) * down];
+    return [at(0.5, 0.5), at(0.1, 0.2), at(0.9, 0.2), at(0.1, 0.8), at(0.9, 0.8)];
+  }
+
+  // A point in an element as a driver has it: from the corner of its box within the border.
+  function inside([x, y]) {
+    const box = element.getBoundingClientRect();
+    return { x: x - box.left - element.clientLeft, y: y - box.top - element.clientTop };
   }
 
   const labels = [...(element.labels ?? [])].filter(shows);
@@ -54,8 +62,9 @@
   target.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
   if (element.matches(':disabled, [aria-disabled="true"]')) return { state: 'disabled', by: '' };
   if (target !== element) return { state: 'label', by: '' };
-  const hit = deepest(...centre(element));
+  const [middle, ...others] = points(element), hit = deepest(...middle);
   if (hit === null || within(hit, element)) return { state: hit ? 'clear' : 'outside', by: '' };
   if (labels.some((label) => within(hit, label))) return { state: 'label', by: '' };
-  return { state: 'covered', by: named(telling(hit)) };
+  const free = others.find((point) => within(deepest(...point), element));
+  return free ? { state: 'clear', by: '', at: inside(free) } : { state: 'covered', by: named(telling(hit)) };
 }

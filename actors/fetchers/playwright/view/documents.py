@@ -45,6 +45,7 @@ PARTS = (
         "closed",
         "numbers",
         "messages",
+        "inputs",
         "watching",
         "heal",
     ),

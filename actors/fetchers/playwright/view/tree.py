@@ -16,7 +16,7 @@ from actors.fetchers.playwright.tab import Tab
 from actors.fetchers.playwright.view.documents import TabDocument, main_document
 from actors.fetchers.playwright.view.snapshot import mark_click_listeners
 from protocol.acting.interact import MAX_EVENTS
-from protocol.acting.tree import PageTree, ScrollContainer, SemanticNode, Viewport
+from protocol.acting.tree import PageTree, ReceivedInput, ScrollContainer, SemanticNode, Viewport
 from protocol.browsers.operations import ReadTree
 from protocol.browsers.results import TreeRead
 from protocol.faults import FaultError
@@ -72,6 +72,8 @@ class _DocumentTree(Struct, frozen=True, kw_only=True, rename="camel"):
     recent_events: tuple[str, ...] = ()
     has_errors: bool = False
     has_success: bool = False
+    inputs: tuple[ReceivedInput, ...] = ()
+    selection: str = ""
 
 
 class _PackedNodes(Struct, frozen=True, kw_only=True):
@@ -128,6 +130,8 @@ def _tree(whole: _DocumentTree, packed: _PackedNodes) -> PageTree:
         recent_events=whole.recent_events,
         has_errors=whole.has_errors,
         has_success=whole.has_success,
+        inputs=whole.inputs,
+        selection=whole.selection,
         hash=packed.hash,
         original_node_count=whole.total,
         left_out=packed.left_out,
@@ -152,6 +156,7 @@ class _FrameNodes:
         nodes, ids, containers = [*outer.nodes], dict(outer.ids), [*outer.containers]
         total, focused, events = outer.total, outer.focused, [*outer.recent_events]
         errors, success = outer.has_errors, outer.has_success
+        inputs, selection = outer.inputs, outer.selection
         for frame in sorted(outer.frames, key=lambda one: -one.at):
             inner = await self._inner(document, frame, depth)
             if inner is None:
@@ -163,6 +168,8 @@ class _FrameNodes:
             focused = inner.focused or focused
             events += inner.recent_events
             errors, success = errors or inner.has_errors, success or inner.has_success
+            inputs += inner.inputs
+            selection = selection or inner.selection
         return replace(
             outer,
             nodes=tuple(nodes),
@@ -173,6 +180,8 @@ class _FrameNodes:
             recent_events=tuple(events[-MAX_EVENTS:]),
             has_errors=errors,
             has_success=success,
+            inputs=inputs,
+            selection=selection,
         )
 
     async def _inner(self, document: TabDocument, frame: _Frame, depth: int) -> _DocumentTree | None:

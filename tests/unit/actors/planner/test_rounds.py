@@ -11,6 +11,7 @@ import pytest
 from msgspec import structs
 
 from actors.planner.choosing import StepRules
+from actors.planner.resuming import resume_task
 from actors.planner.rounds import Round, RoundOutcome
 from actors.planner.solution import Chosen, Solution, StepOver, TaskSoFar, Unsolved, UserAsked
 from actors.planner.task_log import TaskLog
@@ -40,8 +41,11 @@ ALLOW = Decision(decision=Verb.ALLOW, reason_code=Reason.CALLER_PREAPPROVED)
 ASK = Decision(decision=Verb.ASK, reason_code=Reason.TAINTED_ARGUMENT, why="A page says so.")
 
 
+@dataclass(frozen=True)
 class Clicks:
     """Rules for goals such as `A, B`: a click for each name, once it has succeeded the step is over."""
+
+    confidence: float
 
     def make_plan(self, goal: str, page: PageTree, so_far: TaskSoFar) -> tuple[PlanStep, ...]:
         """Make a step of each name."""
@@ -59,7 +63,8 @@ class Clicks:
             return UserAsked(question="Which one?", options=tuple(one.id for one in nodes))
         if not nodes:
             return Unsolved(why="There is none.")
-        return Chosen(action=ActionCall(name="click", arguments={"element": nodes[0].id}), thought="", confidence=0.9)
+        click = ActionCall(name="click", arguments={"element": nodes[0].id})
+        return Chosen(action=click, thought="", confidence=self.confidence)
 
 
 @dataclass
@@ -69,6 +74,7 @@ class World:
     bus: Bus
     dead: frozenset[str] = frozenset()
     decision: Decision = ALLOW
+    confidence: float = 0.9
     clicked: list[str] = field(default_factory=list[str])
     claims: list[StepClaim] = field(default_factory=list[StepClaim])
     names: Mapping[str, str] = field(default_factory=lambda: {"1": "A", "2": "B", "3": "C", "4": "D", "5": "D"})
@@ -108,7 +114,7 @@ class World:
 
     def round(self, log: TaskLog, request: str = "") -> Round:
         """Return a round of a task."""
-        rules: StepRules = Clicks()
+        rules: StepRules = Clicks(self.confidence)
         return Round(bus=self.bus, log=log, rules=rules, models=None, gate=self, values={}, request=request)
 
     def perform(self, outcome: RoundOutcome) -> None:
@@ -157,6 +163,22 @@ async def test_steps_are_taken_one_after_the_other_and_each_once() -> None:
         with pytest.raises(FaultError) as error:
             await this.round(await this.begun("A, B, C")).take(this.page, ClientEvidence())
         assert error.value.fault.code is Code.VALIDATION_TASK_OVER
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "confidence"), [("yes", ActingStatus.COMPLETED, 1.0), ("no", ActingStatus.FAILED, 0.0)]
+)
+async def test_where_nobody_can_tell_whether_it_is_done_the_user_is_asked(
+    words: str, status: ActingStatus, confidence: float
+) -> None:
+    async with world() as this:
+        this.confidence = 0.6
+        asking = await this.run("A, B")
+        await resume_task(await this.begun("A, B"), None, words)
+        outcome = await this.run("A, B")
+
+        assert (asking.state.status, asking.state.options) == (ActingStatus.NEEDS_USER_INPUT, ("yes", "no"))
+        assert (outcome.state.status, outcome.state.confidence, this.clicked) == (status, confidence, ["1", "2"])
 
 
 async def test_what_had_no_effect_is_tried_another_way() -> None:

@@ -19,7 +19,7 @@ from protocol.acting.tasks import (
     StepVerdict,
     VerificationTier,
 )
-from protocol.acting.tree import NodeScroll, SemanticNode
+from protocol.acting.tree import NodeScroll, ReceivedInput, SemanticNode
 
 URL = "https://shop.example/cart"
 
@@ -61,6 +61,12 @@ def call(name: str, element: SemanticNode | None = None, **arguments: Any) -> Ac
     return ActionCall(name=name, arguments={"element": element.id, **arguments} if element else arguments)
 
 
+def received(kind: str, *ids: str, answered: bool = False) -> dict[str, Any]:
+    """Return what a page has heard of a click: what it reached, the innermost first."""
+    return {"inputs": (ReceivedInput(at=1.0, kind=kind, ids=ids, answered=answered),)}
+
+
+MONTH = node(9, "text", "May 2026", (180, 200))
 StepRow = tuple[ActionCall, tuple[SemanticNode, ...], dict[str, Any]]
 """An action, the nodes after it, and what else is otherwise then."""
 
@@ -83,7 +89,12 @@ SUCCEEDS: dict[str, StepRow] = {
     "a layer over all": (CLICK, tuple(structs.replace(one, occluded=True) for one in PAGE), {}),
     "a row that is gone": (CLICK, tuple(one for one in PAGE if one is not SAVE), {}),
     "a focus on a field": (call("click", NAME), PAGE, {"focused": "1"}),
+    "a style that no node tells": (CLICK, PAGE, received("click", "5", answered=True)),
+    "a message, with a click that was seen to arrive": (
+        CLICK, changed(node(8, "text", "Changes saved", (40, 230))), received("click", "50", "5"),
+    ),
     "a focus that Tab has moved": (call("press", key="Tab"), PAGE, {"focused": "2"}),
+    "words that are selected": (call("selectText", MONTH), PAGE, {"selection": "May 2026"}),
     "a page that was scrolled": (call("scroll"), PAGE, {"scroll_position": "40%"}),
 }  # fmt: skip
 
@@ -103,6 +114,12 @@ FAILS: dict[str, StepRow] = {
     "another button has the focus": (CLICK, changed(OTHER, node(8, "text", "Your list", (40, 230))), {"focused": "10"}),
     "what it said before is gone, and the clock ticks": (
         CLICK, changed(structs.replace(CLOCK, name="12:00:02")), {"recent_events": ("[0s ago] Removed: 'Saved'",)},
+    ),
+    "the click reached the button beside it": (
+        CLICK, changed(node(8, "text", "Changes saved", (40, 230))), received("click", "10"),
+    ),
+    "it was pressed, and moved before a click came of it": (
+        CLICK, changed(structs.replace(SAVE, state="pressed")), received("pointerdown", "5"),
     ),
     "somebody wants to chat": (CLICK, changed(node(8, "btn", "Chat with us", (900, 700))), {}),
     "it stayed where it was": (call("navigate", url="https://else.example/"), PAGE, {}),
@@ -126,6 +143,16 @@ def test_a_step_fails_that_leaves_nothing_of_its_own(
     verdict = judged(action, state(*nodes, **fields))
 
     assert (verdict.succeeded, verdict.confidence < 0.5) == (False, True), verdict
+
+
+@pytest.mark.parametrize(("inputs", "succeeds"), [(received("click", "5"), True), ({}, False)])
+def test_other_words_right_beside_a_button_are_its_own_where_a_click_arrived(
+    inputs: dict[str, Any], *, succeeds: bool
+) -> None:
+    later = structs.replace(MONTH, name="June 2026")
+    claim = StepClaim(goal="", step="", action=CLICK, before=state(*PAGE, MONTH), after=state(*PAGE, later, **inputs))
+
+    assert judge_step(claim).succeeded is succeeds
 
 
 def test_where_nothing_changed_and_nobody_saw_anything_the_gate_says_so() -> None:

@@ -62,7 +62,7 @@ weft.part((view) => {
     const text = view.clean(block.parts.join(''), CHARS);
     if (!text) return;
     const box = view.box(block.element);
-    if (box.width < 2 || box.height < 2 || box.right + scrollX <= 0 || box.bottom + scrollY <= 0) return;
+    if (box.width < 2 || box.height < 2 || !view.isReached(block.element, box)) return;
     const heading = /^h[1-6]$/.test(block.tag);
     seen.blocks.push({ tag: block.tag, text, heading: heading ? '' : place.heading, ...weights(block, box, text) });
     if (heading) place.heading = view.clean(text, 120);

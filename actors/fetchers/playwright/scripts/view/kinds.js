@@ -47,11 +47,12 @@ weft.part((view) => {
     return kind;
   }
 
-  // Whether something that is no control by its markup is there to be clicked all the same.
-  function isPlain(element, style, pointed, clickable) {
+  // Whether something that is no control by its markup is there to be clicked all the same. What can be given the focus by scripts alone
+  // is so within something clickable: the entries of a menu that listens for all of them.
+  function isPlain(element, style, { pointed, clickable, inside }) {
     if (view.attribute(element, 'onclick') !== null || clickable) return true;
-    const index = view.attribute(element, 'tabindex');
-    if (index !== null && Number(index) >= 0 && !SCROLLS.test(`${style.overflowX} ${style.overflowY}`) && !view.attribute(element, 'role')) return true;
+    const index = view.attribute(element, 'tabindex'), least = inside?.plain ? -1 : 0;
+    if (index !== null && Number(index) >= least && !SCROLLS.test(`${style.overflowX} ${style.overflowY}`) && !view.attribute(element, 'role')) return true;
     return style.cursor === 'pointer' && !pointed;
   }
 

@@ -1,6 +1,6 @@
 // Reads the page as short nodes (V3): what can be acted on, in the order in which it is shown, and the words beside it.
 weft.part((view) => {
-  const LEAST_SEEN = 0.66, NAME_CHARS = 50, MANY_HITS = 600, LATEST_MS = 600, ALWAYS = 60, MANY_SCROLLS = 20, LEAST_SCROLL = 40, MORE = 4, LEAST_BOX = 3, SAMPLES = 7, MANY_NODES = 300;
+  const LEAST_SEEN = 0.66, NAME_CHARS = 50, SELECTED_CHARS = 200, MANY_HITS = 600, LATEST_MS = 600, ALWAYS = 60, MANY_SCROLLS = 20, LEAST_SCROLL = 40, MORE = 4, LEAST_BOX = 3, SAMPLES = 7, MANY_NODES = 300;
   const HOLDERS = new Set(['dialog', 'alertdialog', 'tablist', 'menu', 'menubar', 'toolbar', 'grid', 'tree', 'list', 'listbox', 'radiogroup', 'group', 'region', 'form']);
   const CONTROLS = 'a[href], button, input, select, textarea, summary, iframe, [role], [onclick], [tabindex], [contenteditable]';
   const TICKS = new Set(['checkbox', 'radio', 'file']);
@@ -254,6 +254,12 @@ weft.part((view) => {
     return element;
   }
 
+  // The words that are selected; nothing of a field that holds something secret.
+  function selection() {
+    const element = active();
+    return element && view.wasSecret.has(element) ? '' : view.unsecret(view.clean(String(getSelection() ?? ''), SELECTED_CHARS));
+  }
+
   // The tree of this document; where no frame stands in it, as much of it as fits beside the whole.
   function semantic(options) {
     const { items, frames, fresh } = capture(options);
@@ -263,7 +269,7 @@ weft.part((view) => {
     return {
       url: location.href, title: view.clean(view.title(document), 200), ready: view.readyState(document), fresh, frames, ids, total: nodes.length,
       focused: held ? held.node.i : '', width: innerWidth, height: innerHeight, scrollPosition: percent(page), containers: containers(nodes),
-      ...(view.events?.() ?? {}), nodes: frames.length || options.frame ? nodes : [], packed: frames.length || options.frame ? null : fitting({ ...options, nodes }),
+      ...(view.events?.() ?? {}), inputs: view.inputs((number) => idOf(number, options.frame)), selection: selection(), nodes: frames.length || options.frame ? nodes : [], packed: frames.length || options.frame ? null : fitting({ ...options, nodes }),
     };
   }
 

@@ -40,8 +40,19 @@ weft.part((view) => {
       if (label) find.stand = label;
       box = label ? extent(label) : box;
     }
-    if (!box || box.right + scrollX <= 0 || box.bottom + scrollY <= 0) return null;
-    return box;
+    return box && isReached(element, box) ? box : null;
+  }
+
+  // Whether one can scroll to a box: what stands before the beginning of the page, or of what scrolls it, is out of reach.
+  function isReached(element, box) {
+    if (box.right > 0 && box.bottom > 0) return true;
+    for (let node = view.above(element), up = 0; node && up < MANY_UP; node = view.above(node), up++) {
+      const own = frameOf(node);
+      if (!own.scrolls || ROOTS.has(view.tag(node))) continue;
+      const around = (own.box ??= view.box(node));
+      return box.right - around.left + node.scrollLeft > 0 && box.bottom - around.top + node.scrollTop > 0;
+    }
+    return box.right + scrollX > 0 && box.bottom + scrollY > 0;
   }
 
   function hit(x, y) {
@@ -126,5 +137,5 @@ weft.part((view) => {
     else if (find.box && state.modal) find.covered = !view.isWithin(shown, state.modal);
   }
 
-  Object.assign(view, { measure, modal, isShown, shownAt, rescued, clip, hit, hitPoint });
+  Object.assign(view, { measure, modal, isShown, shownAt, isReached, rescued, clip, hit, hitPoint });
 });

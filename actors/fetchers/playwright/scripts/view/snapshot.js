@@ -44,7 +44,7 @@ weft.part((view) => {
     const region = view.regionOf(node) || item.region;
     const clickable = view.known.clickable.has(node), own = clickable || view.attribute(node, 'tabindex') !== null;
     const free = !item.inside || (item.inside.plain && own);
-    const plain = kind === '' && styled && !off && free && !ROOTS.has(tag) && view.isPlain(node, style, item.pointed, clickable) && !isLabel(node, tag);
+    const plain = kind === '' && styled && !off && free && !ROOTS.has(tag) && view.isPlain(node, style, { pointed: item.pointed, clickable, inside: item.inside }) && !isLabel(node, tag);
     let inside = item.inside;
     if (kind || plain) {
       seen.total += 1;

@@ -16,6 +16,7 @@ weft.part((view) => {
       known.watched = { observer, roots: [], seen: new WeakSet(), log: [], since: 0, count: 0, spent: 0, due: false, next: 0, resting: false, rested: 0, rest: REST_MS };
     }
     watchRoot(document);
+    view.listen?.(globalThis);
   }
 
   // Watches a document, or a shadow tree, of which no observer hears that watches what is around it.
@@ -24,6 +25,7 @@ weft.part((view) => {
     if (!watched || watched.seen.has(root) || watched.roots.length >= MANY_ROOTS) return;
     watched.seen.add(root);
     watched.roots.push(new WeakRef(root));
+    if (root.mode === 'closed') view.listen?.(root); // who listens around it is told of its host alone
     if (!watched.resting) watched.observer.observe(root, OBSERVED);
   }
 
@@ -64,6 +66,7 @@ weft.part((view) => {
   function look(records) {
     const added = new Set(), changed = new Set(), removed = new Set();
     for (const record of records) {
+      if (record.attributeName !== view.STAMP) answered(record.target);
       if (record.type === 'childList') listed(record, added, changed, removed);
       else if (record.type === 'characterData') put(changed, view.parent(record.target));
       else if (record.attributeName === view.STAMP) restamp(record.target);
@@ -78,6 +81,11 @@ weft.part((view) => {
     for (const node of outermost(changed)) if (!added.has(node)) tell(node, before.size ? 'Changed' : 'Added', before, told);
     for (const words of before) if (words && !told.has(words)) gone(words);
     if (added.size) scanLater();
+  }
+
+  function answered(node) {
+    const element = view.isElement(node) ? node : view.parent(node);
+    if (element && view.isElement(element)) view.answerInput?.(element);
   }
 
   function restamp(element) {

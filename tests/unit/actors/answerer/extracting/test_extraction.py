@@ -15,6 +15,7 @@ from actors.answerer.extracting.extraction import ExtractedData, extract
 from actors.answerer.source import AnswerSource
 from actors.extraction.evidence.json_values import Json
 from protocol.answers import ExtractData, FieldOrigin
+from protocol.documents import ExtractedTable
 from tests.support.extract_pages import gold, leaves, names, source, source_of
 
 LEAST_RIGHT = 0.95
@@ -151,6 +152,16 @@ async def test_markdown_alone_is_enough() -> None:
         "harbour": "Malmby",
         "boats": [{"boat": "Halcyon", "length": 12.4}, {"boat": "Blue Ox", "length": 9}],
     }
+
+
+@pytest.mark.parametrize("headers", [(), ("Weight",), ("a", "b", "c")])
+async def test_a_table_with_other_headers_than_columns_is_read_by_its_rows(headers: tuple[str, ...]) -> None:
+    table = ExtractedTable(headers=headers, rows=(("Weight", "3 kg"),))
+    page = AnswerSource(doc_id="note", url="", title="Looms", markdown="Looms.", tables=(table,))
+
+    result = await by_rule(record(weight=TEXT), page)
+
+    assert result.data == {"weight": "3 kg"}
 
 
 async def test_a_day_and_its_time_are_one_moment_whatever_they_stand_beside() -> None:

@@ -1,0 +1,49 @@
+"""Where the click of an action has arrived, as the page itself has heard it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from protocol.acting.tasks import StepClaim
+
+_PRESS: Final = "pointerdown"
+_CLICK: Final = frozenset({"click", "dblclick"})
+
+_EVENTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
+    dict.fromkeys(("click", "doubleClick", "check", "uncheck"), _CLICK)
+    | {"rightClick": frozenset({"auxclick", "contextmenu"})}
+)
+"""The events that show where an action arrived."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClickArrival:
+    """What was heard of a click since the page was read before it.
+
+    `reached`: whether it reached what it was aimed at, or something in it; None where nobody was listening. `answered`:
+    the page has changed what was reached, be it in a way that no node tells. `unfinished`: what was meant was pressed,
+    and no click came of it, as the page has moved it meanwhile.
+    """
+
+    reached: bool | None = None
+    answered: bool = False
+    unfinished: bool = False
+
+    @staticmethod
+    def of(claim: StepClaim) -> ClickArrival:
+        """Return what was heard of the click of a claim; nothing for other actions, and for those at a point."""
+        wanted, kinds = claim.action.element, _EVENTS.get(claim.action.name, frozenset[str]())
+        if not wanted or not kinds:
+            return ClickArrival()
+        last = max((one.at for one in claim.before.inputs), default=0.0)
+        fresh = [one for one in claim.after.inputs if one.at > last]
+        clicks = [one for one in fresh if one.kind in kinds]
+        own = [one for one in clicks if wanted in one.ids]
+        return ClickArrival(
+            reached=bool(own) if clicks else None,
+            answered=any(one.answered for one in own),
+            unfinished=not clicks and any(one.kind == _PRESS and wanted in one.ids for one in fresh),
+        )
