@@ -115,6 +115,8 @@ def test_a_login_by_keys_alone_is_one_trace_and_keeps_its_secret(
     assert len(traces) == 1
     trees = [json.dumps(one.get("interactiveTree")) for one in relay.rounds]
     assert PASSWORD not in "".join(trees)
+    expect(panel.page.locator("body")).to_have_attribute("data-push", "on", timeout=WAIT_MS)
+    expect(panel.page.locator("#messages > li")).to_have_count(5, timeout=WAIT_MS)
     state = browser.state(panel.tab)
     assert (state["status"], state["task"]["body"]) == ("done", None)
     assert tab.locator("weft-mark").count() == 0

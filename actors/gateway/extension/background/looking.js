@@ -15,7 +15,7 @@ export async function look(state) {
     ...always, url: whole.url.slice(0, 8000), title: whole.title, pageTitle: whole.title, domain: new URL(whole.url).hostname,
     interactiveTree: nodes, viewport: { width: whole.width, height: whole.height }, scrollPosition: whole.scrollPosition,
     scrollableContainers: whole.containers.slice(0, 100), recentEvents: whole.recentEvents.slice(-20).map((one) => one.slice(0, 200)), hasErrors: whole.hasErrors, hasSuccess: whole.hasSuccess,
-    ...(rag.dom_filtered ? rag : {}),
+    ...(rag.dom_filtered ? rag : {}), ...(whole.selection ? { selection: whole.selection.slice(0, 200) } : {}),
   };
   const known = state.task.id && hash === state.hash && !rag.dom_filtered;
   if (known) {

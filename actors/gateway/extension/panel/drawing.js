@@ -25,6 +25,7 @@ function changed(part, value) {
 
 export function draw(state, { choose }) {
   if (drawn.tab !== state.tab) drawn = { turns: '', plan: '', messages: '', question: '', tab: state.tab };
+  document.body.dataset.push = state.push; // whether messages come by themselves
   const busy = state.status === 'running', words = WORDS[state.status] ?? state.status;
   if ($('status').textContent !== words) $('status').textContent = words;
   $('status').className = { done: 'success', failed: 'error' }[state.status] ?? '';
