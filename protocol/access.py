@@ -46,8 +46,11 @@ class Scope(StrEnum):
     OPERATE = "operate"
     """Look at the figures of the system, and speak packets with it."""
 
+    PAIR = "pair"
+    """Be exchanged, once, for a key of a browser extension, which has the scope `browser` alone."""
 
-UNASKED: Final = frozenset({Scope.INTEGRATIONS, Scope.MODELS, Scope.ROUTES, Scope.OPERATE})
+
+UNASKED: Final = frozenset({Scope.INTEGRATIONS, Scope.MODELS, Scope.ROUTES, Scope.OPERATE, Scope.PAIR})
 """What a key is good for only where its maker says so: what sends out, what costs, and what concerns everybody."""
 
 

@@ -18,6 +18,7 @@ from actors.cli.conversations import conversations
 from actors.cli.crawl import crawl, map_site
 from actors.cli.do import do
 from actors.cli.doctor import doctor
+from actors.cli.extension import extension
 from actors.cli.extract import extract
 from actors.cli.keys import app as keys
 from actors.cli.nats import nats
@@ -80,6 +81,7 @@ app.command("run", no_args_is_help=True)(run_template)
 app.command(no_args_is_help=True)(crawl)
 app.command("map", no_args_is_help=True)(map_site)
 app.command(no_args_is_help=True)(artifact)
+app.command()(extension)
 for _other in (status, tap, mcp, doctor, schema, nats):
     app.command()(_other)
 app.add_typer(collections, name="collections", help="Collect pages and notes, and look after what was read.")

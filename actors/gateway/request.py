@@ -79,6 +79,7 @@ class RequestContext:
     `client_id` tells apart the clients of one caller where they take part in that, and is '' elsewhere; `toolsets` are
     those that an MCP client may see and call. `program` is what it called itself when it initialized, if it shows that.
     `idempotency_key` is the same each time the client sends the same call. `approver` is the user, who may be asked.
+    `origin` is that of the page or the extension that a browser asks for, in small letters, and '' elsewhere.
     """
 
     caller: Caller = NOBODY
@@ -89,6 +90,7 @@ class RequestContext:
     program: str = ""
     idempotency_key: str = ""
     approver: Approver | None = field(default=None, compare=False)
+    origin: str = ""
 
     @property
     def sees_offers(self) -> bool:

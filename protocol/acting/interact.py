@@ -182,6 +182,8 @@ class InteractData(Struct, frozen=True, kw_only=True, rename="camel", omit_defau
     confidence: float | UnsetType = UNSET
     reasoning: str | UnsetType = UNSET
     user_question: str | UnsetType = UNSET
+    options: tuple[str, ...] | UnsetType = UNSET
+    """What may be answered, where the question is which of several things is meant."""
     missing_information: tuple[str, ...] | UnsetType = UNSET
     blocker_info: BlockerInfo | UnsetType = UNSET
     verification: dict[str, Any] | UnsetType = UNSET

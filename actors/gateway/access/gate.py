@@ -54,11 +54,11 @@ class RequestGate:
             visited = is_visit(scope["method"], scope["path"], Headers(scope=scope).getlist("accept"))
             needs_key = not (visited or self._access.rules.is_open(scope["path"]))
             visitor = await self._access.let_in(scope, headers, needs_key=needs_key)
-            return await self._pass(visitor, scope, receive, send)
+            return await self._pass(visitor, scope, receive, send, origin="".join(headers.origins))
         except HttpStatusError as error:
             return await refusal(error)(scope, receive, send)
 
-    async def _pass(self, visitor: Visitor, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _pass(self, visitor: Visitor, scope: Scope, receive: Receive, send: Send, *, origin: str) -> None:
         concurrency, name = self._access.concurrency, visitor.account
         most = visitor.caller.limits.at_once or concurrency.most[ConcurrencyKind.REQUEST]
         if not concurrency.take(ConcurrencyKind.REQUEST, name, most):
@@ -67,7 +67,7 @@ class RequestGate:
         admitted = AdmittedRequest(visitor, concurrency, send)
         try:
             with self._counted(visitor) as admitted.usage, admitted.work:
-                request = RequestContext(caller=visitor.caller, usage=admitted.usage)
+                request = RequestContext(caller=visitor.caller, usage=admitted.usage, origin=origin)
                 await self._app(with_request(scope, request), receive, admitted.send_with_limits)
         finally:
             concurrency.leave(admitted.place, name)

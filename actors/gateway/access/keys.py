@@ -15,6 +15,7 @@ import zlib
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from itertools import chain, count
 from typing import Annotated
 
 import anyio
@@ -22,7 +23,7 @@ import structlog
 from msgspec import Meta, Struct, structs
 
 from actors.gateway.access.caller import Caller, Scope
-from actors.gateway.http import invalid
+from actors.gateway.http import HttpStatusError, invalid
 from bus import Tables, follow
 from bus.clock import now_ms
 from protocol.access import (
@@ -54,6 +55,12 @@ ID_CHARS = 12
 
 MAX_KEYS = 1_000
 """Keys that are good at once; of more, nobody knows whose they are."""
+
+_PAIRING = re.compile(r"pairing-[0-9a-f]*-?")
+"""What the name of a key begins with that is exchanged for that of an extension."""
+
+EXTENSION_MAKER = Caller("pairing", frozenset({Scope.BROWSER}))
+"""Who makes the keys of extensions, and may give out no more than that."""
 
 FORGOTTEN_AFTER_MS = 30 * 86_400_000
 """When a key that was revoked or has expired is forgotten: no gateway was cut off from the bus for so long."""
@@ -247,6 +254,35 @@ async def add_key(bus: Tables, key_store: KeyStore, caller: Caller, arguments: A
     await _put_key(bus, key_store, record)
     await _forget_keys(bus, key_store)
     return NewKey(key=made.text, **structs.asdict(_info(record, now)))
+
+
+async def exchange_key(bus: Tables, key_store: KeyStore, caller: Caller) -> NewKey:
+    """Make the key of an extension in exchange for the key of a caller, which is good for that and for nothing after.
+
+    It is named as that one without what says that it pairs, with a number where there is one of the name.
+
+    Raises:
+        HttpStatusError: the key has been exchanged already, or is none that may be.
+    """
+    now, table = key_store.clock(), await bus.table(KEYS)
+    spent = next((one for one in key_store.records() if key_caller(one.id) == caller.name), None)
+    kept = None if spent is None else await table.get(spent.id)
+    if kept is None or kept.value is None or not is_good(kept.value, now):
+        raise _spent()
+    try:  # whichever gateway writes first has exchanged it
+        revoked = structs.replace(kept.value, revoked=now)
+        key_store.update(kept.key, revoked, await table.put(kept.key, revoked, revision=kept.revision))
+    except ValueError:
+        raise _spent() from None
+    names = {record.name for record in key_store.records() if is_good(record, now)}
+    wanted = _PAIRING.sub("", kept.value.name, count=1) or "extension"
+    numbered = (f"{wanted}-{number}" for number in count(2))
+    name = next(one for one in chain((wanted,), numbered) if one not in names)
+    return await add_key(bus, key_store, EXTENSION_MAKER, AddKey(name=name, scopes=(Scope.BROWSER,)))
+
+
+def _spent() -> HttpStatusError:
+    return invalid("This code has been used, or its time is over; `weft extension --pair` prints another", 409)
 
 
 def list_keys(key_store: KeyStore) -> KeysAnswer:

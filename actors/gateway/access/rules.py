@@ -24,6 +24,13 @@ METADATA_PATH = "/.well-known/oauth-protected-resource"
 RESOURCES = ("", "/mcp")
 """What of the gateway clients take for a resource of its own: all of it, or its MCP."""
 
+EXTENSION_ORIGIN = "chrome-extension://hnljekgkageilpgpihbfcgkpcmlnecad"
+"""Our extension, by the id that follows from the `key` of its manifest.
+
+It is answered without a setting: no other extension and no page has this origin, a browser sends nothing along that
+would let it in without a key, and without one it is told what everybody is.
+"""
+
 PREFLIGHT_S = 600
 """How long a browser may remember what a preflight allowed, in seconds."""
 
@@ -86,9 +93,9 @@ class OriginRules:
             HttpStatusError: SECURITY_ORIGIN_REFUSED.
         """
         if len(request.hosts) != 1 or request.hosts[0] not in self.hosts:
-            raise _origin_refused("This gateway does not answer for that Host", 421)
+            raise origin_refused("This gateway does not answer for that Host", 421)
         if not self.origins.issuperset(request.origins):
-            raise _origin_refused("This gateway does not answer to that Origin", 403)
+            raise origin_refused("This gateway does not answer to that Origin", 403)
 
 
 def origin_rules(settings: Settings, open_paths: Iterable[str]) -> OriginRules:
@@ -104,12 +111,13 @@ def origin_rules(settings: Settings, open_paths: Iterable[str]) -> OriginRules:
         origins.add(f"{public.scheme}://{public.netloc}")
     return OriginRules(
         hosts=_lower([*hosts, *settings.allowed_hosts]),
-        origins=_lower([*origins, *settings.allowed_origins]),
+        origins=_lower([*origins, EXTENSION_ORIGIN, *settings.allowed_origins]),
         open_paths=frozenset(open_paths),
     )
 
 
-def _origin_refused(message: str, status: int) -> HttpStatusError:
+def origin_refused(message: str, status: int) -> HttpStatusError:
+    """Make the error for a Host or an Origin that is not answered."""
     return HttpStatusError(fault(Code.SECURITY_ORIGIN_REFUSED, message), status)
 
 

@@ -33,6 +33,7 @@ from actors.gateway.rest import (
     models,
     operation,
     packets,
+    pairing,
     push,
     runs,
     sessions,
@@ -73,6 +74,7 @@ _SCOPES: Mapping[Scope, str] = {
     Scope.MODELS: "have models asked for summaries, answers and data, which may cost",
     Scope.ROUTES: "say which models are asked, and try providers",
     Scope.OPERATE: "look at the figures of the system, and speak packets with it",
+    Scope.PAIR: "be exchanged, once, for a key of a browser extension, which has the scope `browser` alone",
 }
 
 _MEANINGS: Mapping[int, str] = {
@@ -406,6 +408,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *packets.ENDPOINTS,
     *compatible.ENDPOINTS,
     *operation.KEY_ENDPOINTS,
+    *pairing.ENDPOINTS,
     *operation.HEALTH_ENDPOINTS,
     Endpoint("GET", "/docs", "docs", "Show these endpoints to people.", _docs, media=(docs.MEDIA,), open=True),
     Endpoint("GET", "/openapi.json", "openapi", "Describe these endpoints.", _openapi, open=True),

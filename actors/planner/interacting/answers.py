@@ -56,6 +56,7 @@ def round_data(
         confidence=due.confidence if due is not None else (state.confidence or UNSET),
         reasoning=state.question if asks else UNSET,
         user_question=state.question if asks else UNSET,
+        options=(state.options or UNSET) if asks else UNSET,
         missing_information=(state.missing or UNSET) if asks else UNSET,
         blocker_info=_blocker(state) if asks else UNSET,
         verification=UNSET if judged is None else _verification(judged),

@@ -28,6 +28,7 @@ VERBS = (
     "up",
     "browse",
     "extract",
+    "extension",
     "status",
     "tap",
     "mcp",

@@ -1,0 +1,219 @@
+// Writes into fields, presses keys and chooses from lists. Keys that no person pressed do nothing by themselves: what a browser does
+// for them is done here, unless the page takes them for itself.
+weftExecutor.part((executor) => {
+  const TYPED = new Set(['text', 'search', 'url', 'tel', 'email', 'password', 'number', '']);
+  const PRESSED = new Set(['button', 'submit', 'reset', 'image', 'file', 'hidden', 'checkbox', 'radio']);
+  const MODIFIERS = { control: 'ctrlKey', ctrl: 'ctrlKey', shift: 'shiftKey', alt: 'altKey', meta: 'metaKey', command: 'metaKey' };
+  const CODES = { Enter: 13, Tab: 9, Escape: 27, ' ': 32, Backspace: 8, Delete: 46, ArrowLeft: 37, ArrowUp: 38, ArrowRight: 39, ArrowDown: 40, Home: 36, End: 35, PageUp: 33, PageDown: 34 };
+  const NAMES = { esc: 'Escape', escape: 'Escape', return: 'Enter', enter: 'Enter', space: ' ', spacebar: ' ', del: 'Delete', up: 'ArrowUp', down: 'ArrowDown', left: 'ArrowLeft', right: 'ArrowRight' };
+  const FOCUSABLE = 'a[href], button, input:not([type="hidden"]), select, textarea, [tabindex], [contenteditable=""], [contenteditable="true"], summary';
+  const NEW_LINE = '\n';
+
+  function focused() {
+    let element = document.activeElement;
+    for (let deep = 0; element && weft.view().rootIn(element)?.activeElement && deep < 20; deep++) element = weft.view().rootIn(element).activeElement;
+    return element;
+  }
+
+  // Whether nobody may learn what stands in a field.
+  function isSecret(element) {
+    const view = weft.view(), kind = view.kindOf(element);
+    return element.type === 'password' || view.valueOf(element, kind, view.nameOf(element, kind)) === '********';
+  }
+
+  // The element that holds the words: the field itself, or the one that a label or a box stands for.
+  function fieldOf(element) {
+    return element instanceof HTMLLabelElement && element.control ? element.control : element;
+  }
+
+  function setNatively(element, value) {
+    Object.getOwnPropertyDescriptor(Object.getPrototypeOf(element), 'value').set.call(element, value);
+    element.dispatchEvent(new InputEvent('input', { bubbles: true, composed: true, inputType: 'insertReplacementText', data: value }));
+  }
+
+  // As a person's input, of which the page hears by events that are the browser's own; where it takes none, by the value itself.
+  function write(element, value) {
+    element.focus({ preventScroll: true });
+    if (element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement) {
+      if (TYPED.has(element.type) || element instanceof HTMLTextAreaElement) {
+        element.select();
+        if (value) document.execCommand('insertText', false, value);
+        else if (element.value) document.execCommand('delete');
+      }
+      if (element.isConnected && element.value !== value) setNatively(element, value);
+      if (value && !element.value) executor.refuse('FORMAT', `A field of the type ${element.type} does not take this value.`);
+    } else {
+      document.getSelection().selectAllChildren(element);
+      const done = value ? document.execCommand('insertText', false, value) : document.execCommand('delete');
+      if (!done) element.textContent = value;
+    }
+    element.dispatchEvent(new Event('change', { bubbles: true, composed: true }));
+  }
+
+  async function valueSet({ id, selector, value, clear = true }) {
+    const { element: meant } = await executor.aim(id, selector);
+    const element = fieldOf(meant);
+    if (element instanceof HTMLSelectElement) return selected({ id, selector, value });
+    if (element instanceof HTMLInputElement && /^(?:checkbox|radio)$/.test(element.type)) return executor.checked({ id, selector, on: !/^(?:false|off|no|0|)$/i.test(value) });
+    if (element instanceof HTMLInputElement && PRESSED.has(element.type)) executor.refuse('NO_FIELD', `Nothing can be written into a ${element.type}.`);
+    if (element.readOnly) executor.refuse('READ_ONLY', 'The field is read only.');
+    const editable = element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement || element.isContentEditable;
+    if (!editable) executor.refuse('NO_FIELD', 'Nothing can be written there.');
+    const secret = isSecret(element);
+    write(element, clear ? value : (element.value ?? '') + value);
+    return { secret: secret || isSecret(element), holds: element.value ?? element.innerText };
+  }
+
+  async function typed({ text }) {
+    const element = focused();
+    if (!element || element === document.body) executor.refuse('NO_FOCUS', 'Nothing has the focus.');
+    for (const line of text.split(/(\n)/)) {
+      if (line === NEW_LINE && !(element instanceof HTMLTextAreaElement)) pressKey('Enter', []);
+      else if (line && !document.execCommand('insertText', false, line)) executor.refuse('NO_FIELD', 'What has the focus takes no words.');
+    }
+    return { secret: isSecret(element) };
+  }
+
+  // -- keys ----------------------------------------------------------------------------------------------------------
+
+  function pressKey(key, modifiers) {
+    const target = focused() ?? document.body, view = weft.view();
+    const name = NAMES[key.toLowerCase()] ?? key, flags = {};
+    for (const one of modifiers) if (MODIFIERS[one.toLowerCase()]) flags[MODIFIERS[one.toLowerCase()]] = true;
+    const code = name.length === 1 && /[a-z]/i.test(name) ? `Key${name.toUpperCase()}` : name === ' ' ? 'Space' : name;
+    const keyCode = CODES[name] ?? (name.length === 1 ? name.toUpperCase().charCodeAt(0) : 0);
+    const tell = (type) => (focused() ?? target).dispatchEvent(new KeyboardEvent(type, { key: name, code, keyCode, which: keyCode, bubbles: true, cancelable: true, composed: true, view: window, ...flags }));
+    let free = tell('keydown');
+    if (free && (name.length === 1 || name === 'Enter')) free = tell('keypress');
+    if (free) follow(view, focused() ?? target, name, flags);
+    tell('keyup');
+  }
+
+  function pressed({ key, modifiers = [] }) {
+    const parts = key.length > 1 && key.includes('+') ? key.split('+') : [key];
+    pressKey(parts.at(-1), [...parts.slice(0, -1), ...modifiers]);
+    return {};
+  }
+
+  // What a browser does for a key.
+  function follow(view, element, key, flags) {
+    const words = element instanceof HTMLTextAreaElement || element.isContentEditable || (element instanceof HTMLInputElement && TYPED.has(element.type));
+    if ((flags.ctrlKey || flags.metaKey) && key.toLowerCase() === 'a') return words && element.select ? element.select() : document.execCommand('selectAll');
+    if (flags.ctrlKey || flags.metaKey || flags.altKey) return undefined;
+    if (key === 'Tab') return onward(view, element, flags.shiftKey ? -1 : 1);
+    if (key === 'Enter') return entered(element);
+    if (key === 'Escape') return escaped();
+    if (words && key === 'Backspace') return document.execCommand('delete');
+    if (words && key === 'Delete') return document.execCommand('forwardDelete');
+    if (words && key.length === 1) return document.execCommand('insertText', false, key);
+    if (key === ' ' && element.matches('button, summary, input[type="checkbox"], input[type="radio"], [role="button"]')) return element.click();
+    return moved(element, key);
+  }
+
+  function entered(element) {
+    if (element instanceof HTMLTextAreaElement) return document.execCommand('insertText', false, NEW_LINE);
+    if (element.isContentEditable) return document.execCommand('insertParagraph');
+    if (element.matches('a[href], button, summary, input[type="submit"], input[type="image"], input[type="button"], input[type="reset"]')) return element.click();
+    const form = element instanceof HTMLInputElement || element instanceof HTMLSelectElement ? element.form : null;
+    if (!form) return undefined;
+    const button = [...form.elements].find((one) => (one instanceof HTMLButtonElement || one instanceof HTMLInputElement) && /^(?:submit|image)$/.test(one.type));
+    if (button) return button.disabled ? undefined : button.click();
+    return HTMLFormElement.prototype.requestSubmit.call(form);
+  }
+
+  function escaped() {
+    const open = [...Document.prototype.querySelectorAll.call(document, 'dialog[open]')].pop();
+    if (open?.dispatchEvent(new Event('cancel', { cancelable: true }))) open.close();
+  }
+
+  function onward(view, element, by) {
+    const all = [...Document.prototype.querySelectorAll.call(document, FOCUSABLE)].filter((one) => one.tabIndex >= 0 && !one.disabled && view.isShown(one));
+    const next = all[(all.indexOf(element) + by + all.length) % all.length];
+    next?.focus();
+    if (next instanceof HTMLInputElement && TYPED.has(next.type)) next.select();
+  }
+
+  // Arrows in lists and sliders, and what scrolls a page.
+  function moved(element, key) {
+    const by = { ArrowUp: -1, ArrowLeft: -1, ArrowDown: 1, ArrowRight: 1 }[key];
+    if (by && element instanceof HTMLSelectElement) return choose(element, element.options[element.selectedIndex + by]);
+    if (by && element instanceof HTMLInputElement && /^(?:range|number|date|time|month|week)$/.test(element.type)) {
+      const up = key === 'ArrowUp' || key === 'ArrowRight';
+      element[up ? 'stepUp' : 'stepDown']();
+      return ['input', 'change'].forEach((type) => element.dispatchEvent(new Event(type, { bubbles: true, composed: true })));
+    }
+    if (by && element instanceof HTMLInputElement && element.type === 'radio') {
+      const group = [...document.getElementsByName(element.name)].filter((one) => one.type === 'radio' && one.form === element.form);
+      const next = group[(group.indexOf(element) + by + group.length) % group.length];
+      next?.focus();
+      return next?.click();
+    }
+    const far = { PageDown: innerHeight * 0.9, PageUp: -innerHeight * 0.9, End: document.documentElement.scrollHeight, Home: -document.documentElement.scrollHeight, ArrowDown: 40, ArrowUp: -40 }[key];
+    if (far) (document.scrollingElement ?? document.documentElement).scrollBy({ top: far, behavior: 'instant' });
+    return undefined;
+  }
+
+  // -- lists ---------------------------------------------------------------------------------------------------------
+
+  const same = (one, other) => String(one ?? '').replace(/\s+/g, ' ').trim().toLowerCase() === String(other ?? '').replace(/\s+/g, ' ').trim().toLowerCase();
+
+  function choose(list, option) {
+    if (!option) return;
+    list.focus({ preventScroll: true });
+    option.selected = true;
+    for (const type of ['input', 'change']) list.dispatchEvent(new Event(type, { bubbles: true, composed: true }));
+  }
+
+  async function selected({ id, selector, value }) {
+    const point = await executor.aim(id, selector), list = fieldOf(point.element);
+    if (!(list instanceof HTMLSelectElement)) return drawn(point, value);
+    const options = [...list.options];
+    const option = options.find((one) => one.value === value) ?? options.find((one) => same(one.label, value)) ?? options.find((one) => same(one.value, value));
+    if (!option) executor.refuse('NO_OPTION', `There is no option of these words; there are: ${options.slice(0, 20).map((one) => one.label).join(', ')}`.slice(0, 300));
+    if (option.disabled || option.parentElement.disabled) executor.refuse('DISABLED', 'The option is disabled.');
+    if (!option.selected) choose(list, option);
+    return { holds: option.label };
+  }
+
+  // A list that the page draws itself: opened by a click, unless it is, and chosen from by another.
+  async function drawn(point, value) {
+    const { element } = point, { turn } = executor;
+    let option = optionsOf(element).find((one) => says(one, value));
+    if (!option) {
+      executor.click(point);
+      for (let looks = 0; looks < 20 && !option && executor.turn === turn; looks++) {
+        await executor.pause(50);
+        option = optionsOf(element).find((one) => says(one, value));
+      }
+    }
+    if (!option) executor.refuse('NO_OPTION', `There is no option of these words; there are: ${optionsOf(element).slice(0, 20).map((one) => weft.view().textOf(one, 40)).join(', ')}`.slice(0, 300));
+    option.scrollIntoView({ block: 'nearest', behavior: 'instant' });
+    await executor.pause(30);
+    executor.guard(turn);
+    const view = weft.view(), box = view.box(option), x = (box.left + box.right) / 2, y = (box.top + box.bottom) / 2, hit = view.hit(x, y);
+    if (!hit || !view.isWithin(hit, option)) executor.refuse('COVERED', `Something else lies over the option: ${executor.named(view, hit)}.`);
+    const same = () => option.isConnected && says(option, value);
+    return { ...executor.click({ x, y, hit, element: option, target: option, same, holds: same }), holds: value };
+  }
+
+  function says(option, value) {
+    const view = weft.view();
+    return same(view.attribute(option, 'aria-label') ?? view.textOf(option, 100), value) || view.attribute(option, 'data-value') === value;
+  }
+
+  function optionsOf(element) {
+    const view = weft.view(), ids = `${view.attribute(element, 'aria-controls') ?? ''} ${view.attribute(element, 'aria-owns') ?? ''}`.trim().split(/\s+/);
+    const roots = [element, ...ids.map((one) => element.getRootNode().getElementById?.(one))].filter(Boolean);
+    const within = (root) => [...root.querySelectorAll('[role="option"], [role="menuitemradio"], [role="menuitem"], [role="treeitem"]')].filter((one) => view.isShown(one));
+    const found = roots.flatMap(within);
+    return found.length ? found : within(document);
+  }
+
+  function options({ id, selector }) {
+    const element = fieldOf(executor.find(id, selector));
+    const words = element instanceof HTMLSelectElement ? [...element.options].map((one) => one.label) : optionsOf(element).map((one) => weft.view().textOf(one, 100));
+    return { value: words.slice(0, 100).join(' | ').slice(0, 2000) };
+  }
+
+  Object.assign(executor, { valueSet, typed, pressed, selected, options, fieldOf, isSecret });
+});

@@ -1,0 +1,101 @@
+"""A gateway that can be listened to and cut off: hands each request on, and keeps what was sent in it."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.client import HTTPConnection
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Event, Thread
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import msgspec
+
+ANSWER_S: Final = 120.0
+_OURS: Final = frozenset({"connection", "content-length", "date", "server", "transfer-encoding"})
+
+
+@dataclass
+class Relay:
+    """What stands before a gateway; while it is `cut` no round gets an answer, though the gateway was asked."""
+
+    target: str
+    url: str = ""
+    bodies: list[bytes] = field(default_factory=list[bytes])
+    traces: list[str] = field(default_factory=list[str])
+    cut: Event = field(default_factory=Event)
+    asked_while_cut: Event = field(default_factory=Event)
+
+    @property
+    def rounds(self) -> list[dict[str, Any]]:
+        """The rounds that were sent."""
+        return [msgspec.json.decode(body, type=dict[str, Any]) for body in self.bodies if b'"domMode"' in body]
+
+    def ask(
+        self, method: str, path: str, headers: dict[str, str], body: bytes
+    ) -> tuple[int, list[tuple[str, str]], bytes]:
+        """Ask the gateway itself."""
+        connection = HTTPConnection(urlsplit(self.target).netloc, timeout=ANSWER_S)
+        try:
+            connection.request(method, path, body or None, {**headers, "Host": urlsplit(self.target).netloc})
+            answer = connection.getresponse()
+            return answer.status, answer.getheaders(), answer.read()
+        finally:
+            connection.close()
+
+
+@contextmanager
+def relay_to(target: str) -> Generator[Relay]:
+    """Stand before a gateway while the block lasts."""
+    relay = Relay(target)
+
+    class Handler(BaseHTTPRequestHandler):
+        """Hands on one request."""
+
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            """Hand it on."""
+            self.hand_on()
+
+        def do_POST(self) -> None:
+            """Hand it on."""
+            self.hand_on()
+
+        def do_OPTIONS(self) -> None:
+            """Hand it on."""
+            self.hand_on()
+
+        def hand_on(self) -> None:
+            """Ask the gateway, and answer with what it says."""
+            body = self.rfile.read(int(self.headers["content-length"] or 0))
+            if body:
+                relay.bodies.append(body)
+                relay.traces.append(self.headers.get("traceparent", ""))
+            given = {name: value for name, value in self.headers.items() if name.lower() != "host"}
+            status, headers, answer = relay.ask(self.command, self.path, given, body)
+            if relay.cut.is_set() and b'"domMode"' in body:
+                relay.asked_while_cut.set()
+                self.close_connection = True
+                return
+            self.send_response(status)
+            for name, value in headers:
+                if name.lower() not in _OURS:
+                    self.send_header(name, value)
+            self.send_header("content-length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name is the library's
+            """Say nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        relay.url = f"http://127.0.0.1:{server.server_port}"
+        thread = Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield relay
+        relay.cut.clear()
+        server.shutdown()
+        thread.join()
