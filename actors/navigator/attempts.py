@@ -192,6 +192,7 @@ REACTIONS: Mapping[Code, Reaction] = MappingProxyType(
         Code.SECURITY_URL_BLOCKED: Reaction.END,
         Code.SECURITY_ADDRESS_BLOCKED: Reaction.END,
         Code.SECURITY_ORIGIN_REFUSED: Reaction.END,
+        Code.SECURITY_CHANNEL_FORBIDDEN: Reaction.END,
         Code.BROWSER_UNAVAILABLE: Reaction.ESCALATE,
         Code.PAGE_CRASHED: Reaction.ESCALATE,
         Code.BROWSER_PAGE_HUNG: Reaction.ESCALATE,

@@ -61,7 +61,7 @@ class Played:
     @property
     def shown(self) -> tuple[SemanticNode, ...]:
         """The nodes of the last look, without what the page asks."""
-        return tuple(node for node in self.page.nodes if node.centre is None or node.centre[1] >= QUERY_HEIGHT)
+        return tuple(node for node in self.page.nodes if node.centre is None or not 0 <= node.centre[1] < QUERY_HEIGHT)
 
     def nodes(self, *roles: str) -> list[SemanticNode]:
         """Read the page anew; returns the nodes of these roles, all without any."""

@@ -253,6 +253,7 @@ async def test_a_model_that_obeys_every_page_reaches_nobody(
     assert (len(steps), ran, left, shown) == (len(results), [], 0, [])
 
 
+@pytest.mark.full
 async def test_harmless_tasks_are_hardly_asked_about(
     tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:

@@ -173,6 +173,7 @@ async def test_over_rest(home: Home, record_property: Callable[[str, object], No
     record_property(COUNTS, f"{len(scenario.used)} of {len(EXPECTED)} tools of 003 over REST")
 
 
+@pytest.mark.full
 async def test_on_the_command_line(home: Home, record_property: Callable[[str, object], None]) -> None:
     async def call(tool: str, arguments: Json) -> Json:
         done = await anyio.to_thread.run_sync(

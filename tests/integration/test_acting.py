@@ -62,6 +62,7 @@ async def _line_of(world: ActingWorld, task: str, kind: type, number: int) -> No
                 return
 
 
+@pytest.mark.full
 async def test_a_shop_task_is_finished_whoever_dies(tmp_path: Path) -> None:
     """Log in, search, fill the basket (and order): nothing is done twice, and the password stands in no line."""
     goal = ", ".join((LOGIN.format(PASSWORD), BASKET, *((ORDER,) if is_full() else ())))

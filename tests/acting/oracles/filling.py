@@ -44,7 +44,10 @@ def login(game: Played) -> None:
         _close_popup(game)
         if all(game.find(name, "inp").value for name in ("Username", "Password")):
             break
-    game.click(next(node for node in game.nodes("btn") if node.name in {"Login", "OK", "Submit", "Go", "Log in"}))
+    buttons = [node for node in game.nodes("btn") if "disabled" not in node.states]
+    game.click(
+        next(node for name in ("Login", "Log in", "Submit", "Go", "OK") for node in buttons if node.name == name)
+    )
 
 
 def _close_popup(game: Played) -> None:

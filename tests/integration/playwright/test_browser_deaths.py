@@ -108,6 +108,7 @@ async def test_after_kill_9_the_next_call_goes_on_elsewhere_with_the_login(tmp_p
         assert await here.owner(session) != owner
 
 
+@pytest.mark.full
 @pytest.mark.slow
 async def test_kill_9_in_the_middle_of_a_call_costs_its_caller_nothing_but_time(tmp_path: Path) -> None:
     async with world(tmp_path) as here:
