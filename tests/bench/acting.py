@@ -44,8 +44,8 @@ CHOSEN: Final = frozenset(filter(None, os.environ.get("WEFT_BENCH_TASKS", "").sp
 
 EASIEST: Final = 100
 ACT_S: Final = 120.0
-CERTAINTY: Final = 0.95
-"""How sure a player says to be of its last action."""
+CERTAINTY: Final = 0.98
+"""How sure a player says to be of its actions: near the share of the episodes it ended that were right (591 of 599)."""
 
 SABOTAGES: Final = ("dropped", "wrong target", "neighbour")
 READING: Final = frozenset({"wait", "getText", "getAttribute", "dropdownOptions", "screenshot", "getTabs"})
