@@ -65,6 +65,9 @@ _RULES: Final[Mapping[Deed, _Carry]] = MappingProxyType(
         Deed.ADD: add,
     }
 )
+_MOST_FINDS: Final = 2
+"""How often the same words are brought into view."""
+
 _PUTTING: Final = frozenset({Deed.CHOOSE, Deed.SET, Deed.FILL})
 _COLOUR_WORDS: Final = frozenset({"colour", "color", "colored", "coloured", "shade", "shades", "farbe", "couleur"})
 
@@ -90,7 +93,12 @@ def solve(step: PlanStep, page: PageTree, so_far: TaskSoFar) -> Solution:
     if page.dialog:
         return _answer_dialog(page, so_far)
     solution = _carried_out(instruction, scene, attempts)
-    return pointed(solution, scene) if isinstance(solution, Chosen) else solution
+    if not isinstance(solution, Chosen):
+        return solution
+    chosen = pointed(solution, scene)
+    if chosen.action.name == "findText" and attempts.looked.count(chosen.action) >= _MOST_FINDS:
+        return Unsolved(why=f"“{instruction.words}”: what it is about does not come into view.")
+    return chosen
 
 
 def _carried_out(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solution:

@@ -9,7 +9,7 @@ import pytest
 from actors.planner.solution import Chosen, StepOver, Unsolved
 from protocol.acting.actions import ActionCall
 from protocol.acting.tasks import TakenAction
-from protocol.acting.tree import PageTree
+from protocol.acting.tree import PageTree, Viewport
 from tests.unit.actors.planner.solving.pages import next_of, page, steps_of
 
 _LIST = page("text Ada | xy=50,70", "text Bo | xy=50,98", "text Cy | xy=50,126", "text Di | xy=50,154")
@@ -112,6 +112,17 @@ def test_words_that_are_no_element_are_clicked_where_they_stand() -> None:
 
     assert isinstance(chosen, Chosen)
     assert chosen.action == ActionCall(name="clickAt", arguments={"x": 50, "y": 70})
+
+
+def test_words_that_do_not_come_into_view_are_not_looked_for_without_end() -> None:
+    tree = page("text Ada | xy=50,2000", "btn Save")
+    seen = PageTree(url=tree.url, nodes=tree.nodes, elements={"2": "e2"}, viewport=Viewport(width=800, height=600))
+    taken = list[TakenAction]()
+    while isinstance(chosen := next_of("Click Ada", seen, *taken), Chosen):
+        taken.append(TakenAction(number=len(taken), step=0, action=chosen.action, string="", thought=chosen.thought))
+
+    assert [one.action.name for one in taken] == ["findText", "findText"]
+    assert isinstance(chosen, Unsolved)
 
 
 def test_a_pronoun_stands_for_what_was_named_before() -> None:
