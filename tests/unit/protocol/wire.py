@@ -98,7 +98,7 @@ class _Maker:
             case inspect.StrType():
                 if info.pattern is not None:
                     return st.from_regex(info.pattern).filter(lambda text: len(text) <= (info.max_length or len(text)))
-                return st.text(min_size=info.min_length or 0, max_size=20)
+                return st.text(min_size=info.min_length or 0, max_size=min(20, info.max_length or 20))
             case inspect.DateTimeType():
                 return st.datetimes(timezones=st.just(UTC))
             case inspect.EnumType():
