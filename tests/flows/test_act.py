@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import uuid
 from typing import Any, Final
 
@@ -57,9 +58,9 @@ def test_a_form_is_filled_once_with_what_is_secret_told_nowhere(weft: System, si
     again = act(weft, **body)
     kept = weft.http.get(f"/api/act/{task}")
 
-    assert (result.status, [one.action for one in result.steps]) == (
+    assert (result.status, [re.sub(r"\d+", "N", one.action) for one in result.steps]) == (
         "completed",
-        ['setValue(1, "Ada", true)', 'setValue(2, "{password}", true)', "click(3)"],
+        ['setValue(N, "Ada", true)', 'setValue(N, "{password}", true)', "click(N)"],
     )
     assert f"Saved Ada, {len(SECRET)} signs, 1 times" in words_of(weft, result.session)
     assert again == result

@@ -177,16 +177,30 @@ def menu_path(game: Played) -> None:
 
 
 def menu_item(game: Played) -> None:
-    """Open the menu, and click what is called so, which may lie one level deeper."""
+    """Open the menu, and click what is called so or has that icon, which may lie one level deeper."""
     game.press("Menu", "btn")
-    name = game.quoted[1] if len(game.quoted) > 1 else ""
-    if not name:
-        raise NotShownError("an icon")
+    game.look()
+    icons = [node.name for node in game.page.nodes if node.role == "img" and node not in game.shown]
+    wanted = game.quoted[1] if len(game.quoted) > 1 else icons[0]
     inner = game.seek("Playback", "menu")
-    if not any(node.name == name for node in game.page.nodes if node.role == "menu") and inner is not None:
+    if _item(game, wanted) is None and inner is not None:
         game.do("hover", element=inner.id)
         game.do("wait", seconds=0.4)
-    game.press(name, "menu")
+        game.look()
+    item = _item(game, wanted)
+    if item is None:
+        raise NotShownError(wanted)
+    game.click(item)
+
+
+def _item(game: Played, wanted: str) -> SemanticNode | None:
+    """Return the item of a menu that is called so, or has that icon, which stands behind it in the tree."""
+    item = None
+    for node in game.shown:
+        item = node if node.role == "menu" else item
+        if node.name == wanted and (node.role == "img" or node is item):
+            return item
+    return None
 
 
 def pie(game: Played) -> None:

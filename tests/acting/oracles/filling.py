@@ -5,11 +5,13 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Final
 
 from protocol.acting.tree import SemanticNode
+from protocol.faults import FaultError
 from tests.acting.episode import NotShownError, Played
 
 
@@ -40,7 +42,8 @@ def login(game: Played) -> None:
             _close_popup(game)
             field = game.find(name, "inp")
             if field.value != text:
-                game.fill(field, text)
+                with suppress(FaultError):  # it pops up as soon as the field has the focus, and disables it
+                    game.fill(field, text)
         _close_popup(game)
         if all(game.find(name, "inp").value for name in ("Username", "Password")):
             break
@@ -51,8 +54,7 @@ def login(game: Played) -> None:
 
 
 def _close_popup(game: Played) -> None:
-    nodes = game.nodes()
-    if any("session is about to" in node.name.lower() or "timeout" in node.name.lower() for node in nodes):
+    if game.seek("Exit to home page?", "text"):
         game.press("Cancel", "btn")
 
 

@@ -12,32 +12,38 @@ from tests.acting.episode import NotShownError, Played
 from tests.acting.oracles.filling import pick_date
 
 
-def _people(goal: str) -> list[str]:
-    """Return the names in a goal: words in capital letters that do not begin a sentence."""
-    return re.findall(r"(?<![.?!] )(?<!^)\b[A-Z][a-z]+\b", re.sub(r'"[^"]*"', "", goal))
-
-
 def mail(game: Played) -> None:
     """Do with the mail of somebody what the goal says."""
     goal = game.goal.lower()
-    if "forward" in goal or "send" in goal or "give" in goal or " pass " in goal:
-        forward(game)
-    elif "reply" in goal or "respond" in goal or "answer" in goal or game.quoted:
+    if game.quoted or re.search(r"reply|respond|answer", goal):
         reply(game)
+    elif re.search(r"forward|send|give|pass|receive|recieve", goal):
+        forward(game)
     else:
-        wanted = "star" if "important" in goal or "star" in goal else "trash"
-        sender = _sender(game)
-        game.click(next(node for node in game.nodes("btn") if node.name == wanted and node.context == sender))
+        wanted = "star" if re.search(r"impor|star|flag", goal) else "trash"
+        sender = _senders(game)[0]
+        game.click(next(node for node in game.nodes("btn") if node.name == wanted and _first_word(node.context) == sender))
 
 
-def _sender(game: Played) -> str:
-    senders = {node.context for node in game.nodes("btn") if node.name == "trash"}
-    return next((name for name in re.findall(r"\w+", game.goal) if name in senders), "")
+def _first_word(text: str) -> str:
+    return text.partition(" ")[0]
+
+
+def _senders(game: Played) -> list[str]:
+    """Read the page anew; returns who has sent a mail and is named in the goal, the longest name first.
+
+    Raises:
+        NotShownError: nobody is.
+    """
+    words = re.sub(r'"[^"]*"', "", game.goal)
+    named = {name for node in game.nodes("btn") if node.name == "trash" and (name := _first_word(node.context)) in words}
+    if not named:
+        raise NotShownError(words)
+    return sorted(named, key=len, reverse=True)
 
 
 def _open_mail(game: Played, sender: str) -> None:
-    rows = [node for node in game.nodes("btn") if node.name.startswith(f"{sender} ")]
-    game.click(rows[0])
+    game.click(next(node for node in game.nodes("btn") if node.name.startswith(f"{sender} ")))
 
 
 def forward(game: Played) -> None:
@@ -50,19 +56,19 @@ def forward(game: Played) -> None:
 
 
 def _route(game: Played) -> tuple[str, str]:
-    senders = {node.context for node in game.nodes("btn") if node.name == "trash"}
-    names = [name for name in re.findall(r"\w+", game.goal) if name in senders or name in _people(game.goal)]
-    by = re.search(r"(?:by|from|of|sent by) (\w+)", game.goal)
-    sent = re.search(r"(\w+) (?:sent|wrote|gave|has sent)\b", game.goal)
-    known = [match[1] for match in (by, sent) if match and match[1] in senders]
-    sender = known[0] if known else next(name for name in names if name in senders)
-    others = [name for name in names if name != sender]
-    return sender, next((name for name in re.findall(r"\bto (\w+)", game.goal) if name in others), others[0])
+    """Return whose mail goes to whom: who of the two has sent one, or is said to."""
+    senders = _senders(game)
+    said = re.search(r"(?:by|from) (\w+)|(\w+)(?:'s| sent| wrote| gave| has sent)\b", game.goal)
+    sender = next((name for name in (said.groups() if said else ()) if name in senders), senders[0])
+    first, *names = re.findall(r"\b[A-Z][a-z]+\b", re.sub(r"[.?!] [A-Z]\w*", "", game.goal))
+    others = [name for name in (*names, first) if name not in {sender, "I"}]
+    receiver = re.search(r"\bto ([A-Z]\w+)", game.goal)
+    return sender, receiver[1] if receiver and receiver[1] in others else others[0]
 
 
 def reply(game: Played) -> None:
     """Reply to the mail of somebody with a text."""
-    _open_mail(game, _sender(game))
+    _open_mail(game, _senders(game)[0])
     game.press("Reply")
     field = next(node for node in game.nodes("inp") if not node.value)
     game.fill(field, game.quoted[0])

@@ -4,7 +4,7 @@ weft.part((view) => {
   const CONTROL = 'input, select, textarea';
   const BESIDE = `${CONTROL}, button, a[href], [role="button"]`;
   const TYPED = new Set(['submit', 'reset', 'button', 'image']);
-  const ICON = /^(?:icon|fa|fas|far|bi|mdi|glyphicon|lucide|ti|la|ri|pi|material-icons)[-_]+([a-z][a-z0-9-]*)$/i;
+  const ICON = /^(?:(?:ui-)?icon|fa|fas|far|bi|mdi|glyphicon|lucide|ti|la|ri|pi|material-icons)[-_]+([a-z][a-z0-9-]*)$/i;
   const NO_ICON = /^(?:solid|regular|brands|lg|sm|xs|fw|spin|\dx|button|btn|wrapper|container|icon|only|left|right)$/i;
   const STYLED = /^(?:btn|button|icon|active|disabled|selected|open|show|hidden?|row|col|item|link|wrapper|container|inner|outer|clickable|pointer|js|is|has|ui|[a-z]{1,2})$/i;
   const AS_CONTENT = new Set(['button', 'link', 'checkbox', 'radio', 'tab', 'menuitem', 'option', 'other']);
@@ -92,6 +92,15 @@ weft.part((view) => {
     return '';
   }
 
+  // What the classes of an element name as its icon.
+  function iconOf(element) {
+    for (const token of [...element.classList].slice(0, 12)) {
+      const icon = ICON.exec(token)?.[1];
+      if (icon && !NO_ICON.test(icon)) return view.spoken(icon);
+    }
+    return '';
+  }
+
   function pictured(element) {
     const marks = [element, ...[...element.querySelectorAll('i, span, svg, use, img')].slice(0, 4)];
     for (const mark of marks) {
@@ -101,10 +110,8 @@ weft.part((view) => {
       }
       const drawn = mark.getAttribute('data-icon') || (mark.getAttribute('href') || mark.getAttribute('xlink:href') || '').match(/^[^?]*#(?:icon-)?([\w-]+)$/)?.[1];
       if (drawn && mark.localName !== 'a') return view.spoken(drawn);
-      for (const token of [...mark.classList].slice(0, 12)) {
-        const icon = ICON.exec(token)?.[1];
-        if (icon && !NO_ICON.test(icon)) return view.spoken(icon);
-      }
+      const icon = iconOf(mark);
+      if (icon) return icon;
     }
     return '';
   }
@@ -137,5 +144,5 @@ weft.part((view) => {
     return content || hinted(element) || (AS_CONTENT.has(kind) ? pictured(element) : beside(element)) || carried(element);
   }
 
-  Object.assign(view, { textOf, nameOf, shows, classed });
+  Object.assign(view, { textOf, nameOf, shows, classed, iconOf });
 });

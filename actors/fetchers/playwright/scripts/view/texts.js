@@ -63,7 +63,7 @@ weft.part((view) => {
       if (place.text && !inside) pictures(node, tag, block, place);
       return;
     }
-    if (place.colours && !inside && !find && !node.firstChild) drawn(node, place);
+    if (place.colours && !find && !node.firstChild) drawn(node, inside, place);
     descend(item, stack, { find, inline, tag, place });
   }
 
@@ -120,12 +120,11 @@ weft.part((view) => {
     return Boolean(shown) && (shown.share >= LEAST_SEEN || shown.bottom - shown.top >= LEAST_LINE);
   }
 
-  // A box that nothing but its colour shows, told where colours are asked for.
-  function drawn(element, place) {
-    const box = view.box(element);
-    if (box.width < LEAST_BOX || box.height < LEAST_BOX || box.width * box.height > innerWidth * innerHeight * MOST_BOX) return;
-    const colour = view.colourOf(element, '');
-    if (colour && isSeen(element, box, place)) place.items.push({ picture: true, words: '', element, box, shape: 'box' });
+  // An icon, also of a control, or a box that nothing but its colour shows: told where colours are asked for.
+  function drawn(element, inside, place) {
+    const box = view.box(element), icon = view.iconOf(element);
+    if ((inside && !icon) || box.width < LEAST_BOX || box.height < LEAST_BOX || box.width * box.height > innerWidth * innerHeight * MOST_BOX) return;
+    if ((icon || view.colourOf(element, '')) && isSeen(element, box, place)) place.items.push({ picture: true, words: icon, element, box, shape: icon ? '' : 'box' });
   }
 
   function pictures(element, tag, block, place) {
