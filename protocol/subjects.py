@@ -19,7 +19,8 @@ from protocol.acting.chats import (
     OpenChat,
 )
 from protocol.acting.interact import Interact, InteractData
-from protocol.acting.tasks import AskTask, StepClaim, StepVerdict, TaskLine, TaskState
+from protocol.acting.steps import StepClaim, StepVerdict
+from protocol.acting.tasks import AskTask, TaskLine, TaskState
 from protocol.acting.tree import AskTree, PageTree
 from protocol.agent import AgentAnswered, MadeText, MakePlan, MakeText, Planned, RunAgent
 from protocol.answers import (

@@ -16,17 +16,13 @@ from actors.gateway.request import RequestContext
 from actors.gateway.tool_calls import default_session
 from actors.gateway.translate import framed, one_line
 from protocol.acting.act import MAX_VALUE_CHARS, MAX_VALUES, ReachOnPage, values_place
+from protocol.acting.steps import Blocker, Correction, PlanStep, StepVerdict, TakenAction
 from protocol.acting.tasks import (
     MAX_GOAL_CHARS,
     MAX_STEPS,
     MOST_STEPS,
     ActingStatus,
     AskTask,
-    Blocker,
-    Correction,
-    PlanStep,
-    StepVerdict,
-    TakenAction,
     TaskGoal,
     TaskId,
     TaskState,

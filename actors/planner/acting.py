@@ -26,14 +26,8 @@ from bus import Bus, remaining_ms
 from bus.clock import now_ms
 from protocol.acting.act import Reached, ReachOnPage
 from protocol.acting.actions import ActionCall
-from protocol.acting.tasks import (
-    ActingStatus,
-    ActionPerformed,
-    ClientEvidence,
-    TakenAction,
-    TaskBegun,
-    TaskState,
-)
+from protocol.acting.steps import ClientEvidence, TakenAction
+from protocol.acting.tasks import ActingStatus, ActionPerformed, TaskBegun, TaskState
 from protocol.acting.tree import PageTree
 from protocol.pages import Captured
 from protocol.replicas import Progress

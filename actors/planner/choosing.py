@@ -10,7 +10,8 @@ from anyio import to_thread
 
 from actors.planner.solution import Chosen, Solution, TaskSoFar, Unsolved, UserAsked
 from actors.planner.values import shown_values
-from protocol.acting.tasks import PlanStep, TaskState
+from protocol.acting.steps import PlanStep
+from protocol.acting.tasks import TaskState
 from protocol.acting.tree import PageTree
 
 NO_RULE = "No rule says how to do this, and no model was asked."

@@ -8,7 +8,8 @@ from typing import Final
 
 from actors.planner.solution import Chosen
 from protocol.acting.actions import ActionCall
-from protocol.acting.tasks import ActingStatus, Correction, TakenAction, TaskState
+from protocol.acting.steps import Correction, TakenAction
+from protocol.acting.tasks import ActingStatus, TaskState
 from protocol.acting.tree import PageTree
 
 DELAY_S: Final = 2

@@ -8,7 +8,8 @@ from typing import Final
 
 from actors.planner.correcting import last_step_action
 from actors.planner.machine import is_last_step
-from protocol.acting.tasks import SUCCESS_CONFIDENCE, Blocker, BlockerKind, TakenAction, TaskState
+from protocol.acting.steps import SUCCESS_CONFIDENCE, Blocker, BlockerKind, TakenAction
+from protocol.acting.tasks import TaskState
 from protocol.acting.tree import PageTree
 
 READ_CONFIDENCE: Final = 0.75

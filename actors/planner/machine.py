@@ -13,10 +13,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
-from protocol.acting.tasks import (
-    MAX_CORRECTIONS,
-    MAX_FAILURES,
-    MAX_IDLE_SUCCESSES,
+from protocol.acting.steps import (
     SUCCESS_CONFIDENCE,
     Blocker,
     BlockerKind,
@@ -25,8 +22,8 @@ from protocol.acting.tasks import (
     StepVerdict,
     TakenAction,
     TaskPlan,
-    TaskState,
 )
+from protocol.acting.tasks import MAX_CORRECTIONS, MAX_FAILURES, MAX_IDLE_SUCCESSES, TaskState
 
 BLOCKER_CONFIDENCE: Final = 0.8
 """How sure it must be that something stands in the way before its user is asked to take it away."""

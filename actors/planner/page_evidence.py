@@ -8,14 +8,8 @@ from typing import Final
 
 from actors.planner.machine import is_last_step
 from protocol.acting.actions import ActionCall
-from protocol.acting.tasks import (
-    MAX_KEPT_NODES,
-    BeforeState,
-    ClientEvidence,
-    StepClaim,
-    TakenAction,
-    TaskState,
-)
+from protocol.acting.steps import MAX_KEPT_NODES, BeforeState, ClientEvidence, StepClaim, TakenAction
+from protocol.acting.tasks import TaskState
 from protocol.acting.tree import PageTree, SemanticNode
 from protocol.documents import Content, Document, WebObservationSummary, untrusted
 from protocol.policy import FieldFacts

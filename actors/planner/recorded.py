@@ -10,7 +10,8 @@ from rapidfuzz import fuzz
 
 from actors.planner.solution import Chosen, Solution, StepOver, TaskSoFar, Unsolved
 from protocol.acting.actions import ActionCall
-from protocol.acting.tasks import PlanStep, TakenAction, TaskState
+from protocol.acting.steps import PlanStep, TakenAction
+from protocol.acting.tasks import TaskState
 from protocol.acting.tree import PageTree, SemanticNode
 
 LEAST_LIKENESS: Final = 0.6

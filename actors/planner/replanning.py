@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import structs
 
-from protocol.acting.tasks import PlanStep, PlanStepStatus, TaskPlan
+from protocol.acting.steps import PlanStep, PlanStepStatus, TaskPlan
 
 
 def new_plan(steps: Iterable[PlanStep], now: int) -> TaskPlan:

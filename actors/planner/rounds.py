@@ -36,24 +36,26 @@ from actors.planner.values import masked, named_in
 from bus import Requester
 from bus.clock import now_ms
 from protocol.acting.actions import ACTIONS, ToolKind
-from protocol.acting.strings import action_string
-from protocol.acting.tasks import (
+from protocol.acting.steps import (
     SUCCESS_CONFIDENCE,
-    ActingStatus,
-    ActionChosen,
-    ActionJudged,
     Blocker,
     ClientEvidence,
     Correction,
-    PlanStepEnded,
     StepVerdict,
     TakenAction,
+    VerificationTier,
+)
+from protocol.acting.strings import action_string
+from protocol.acting.tasks import (
+    ActingStatus,
+    ActionChosen,
+    ActionJudged,
+    PlanStepEnded,
     TaskEnded,
     TaskNoted,
     TaskPaused,
     TaskPlanned,
     TaskState,
-    VerificationTier,
 )
 from protocol.acting.tree import PageTree
 from protocol.faults import Code, FaultError, fault

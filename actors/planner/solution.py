@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from protocol.acting.actions import ActionCall
-from protocol.acting.tasks import Expectation, TakenAction
+from protocol.acting.steps import Expectation, TakenAction
 
 
 @dataclass(frozen=True, kw_only=True)

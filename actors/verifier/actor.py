@@ -11,7 +11,7 @@ from actors.verifier.steps.attribution import StepEvidence
 from actors.verifier.steps.modelled import judged_by_models, needs_model
 from actors.verifier.steps.rules import verdict_of
 from protocol import subjects
-from protocol.acting.tasks import StepClaim, StepVerdict
+from protocol.acting.steps import StepClaim, StepVerdict
 from protocol.pages import PageClaim, Verdict
 from protocol.subject_kinds import Subject
 

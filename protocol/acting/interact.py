@@ -6,7 +6,8 @@ from typing import Annotated, Any, Final, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from protocol.acting.tasks import MAX_GOAL_CHARS, BlockerKind, PlanStepStatus, TaskId
+from protocol.acting.steps import BlockerKind, PlanStepStatus
+from protocol.acting.tasks import MAX_GOAL_CHARS, TaskId
 from protocol.acting.tree import ReceivedInput, ScrollContainer, SemanticNode, SemanticNodeV2, Viewport
 
 MAX_SCREENSHOT_CHARS: Final = 2_000_000

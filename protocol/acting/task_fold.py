@@ -8,6 +8,7 @@ from typing import Any, Final, assert_never
 
 from msgspec import structs
 
+from protocol.acting.steps import PlanStepStatus, TakenAction, TaskPlan
 from protocol.acting.task_states import TRANSITIONS, ActingTrigger
 from protocol.acting.tasks import (
     ActingStatus,
@@ -15,14 +16,11 @@ from protocol.acting.tasks import (
     ActionJudged,
     ActionPerformed,
     PlanStepEnded,
-    PlanStepStatus,
-    TakenAction,
     TaskBegun,
     TaskEnded,
     TaskLine,
     TaskNoted,
     TaskPaused,
-    TaskPlan,
     TaskPlanned,
     TaskResumed,
     TaskState,

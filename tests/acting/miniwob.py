@@ -144,8 +144,8 @@ def miniwob() -> Generator[MiniWob]:
         def do_GET(self) -> None:
             """Answer with a file."""
             path = urlsplit(self.path).path
-            body = site.file(path)
-            self.answer(404 if body is None else 200, body or b"", f"{guess_type(path)[0] or 'text/plain'}; charset=utf-8")
+            body, kind = site.file(path), guess_type(path)[0] or "text/plain"
+            self.answer(404 if body is None else 200, body or b"", f"{kind}; charset=utf-8")
 
         def do_POST(self) -> None:
             """Take what a page tells."""

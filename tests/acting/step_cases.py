@@ -10,7 +10,7 @@ from msgspec import Struct
 from actors.fetchers.playwright.tab import Tab
 from actors.planner.page_evidence import before_state
 from protocol.acting.actions import ActionCall
-from protocol.acting.tasks import ClientEvidence, Expectation, StepClaim
+from protocol.acting.steps import ClientEvidence, Expectation, StepClaim
 from protocol.acting.tree import PageTree, SemanticNode
 from tests.acting.step_pages import Mishap, StepPage, step_page
 from tests.integration.playwright.viewing import Viewing

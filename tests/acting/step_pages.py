@@ -14,7 +14,7 @@ from enum import StrEnum
 from random import Random
 from typing import Any, Final
 
-from protocol.acting.tasks import ExpectedKind
+from protocol.acting.steps import ExpectedKind
 
 
 class Mishap(StrEnum):

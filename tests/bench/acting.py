@@ -25,7 +25,7 @@ from actors.planner.page_evidence import before_state
 from actors.verifier.steps.attribution import StepEvidence
 from actors.verifier.steps.rules import verdict_of
 from protocol.acting.actions import ActionCall
-from protocol.acting.tasks import SUCCESS_CONFIDENCE, ClientEvidence, StepClaim
+from protocol.acting.steps import SUCCESS_CONFIDENCE, ClientEvidence, StepClaim
 from protocol.acting.tree import PageTree, SemanticNode
 from protocol.browsers.results import Done
 from protocol.faults import FaultError
@@ -150,10 +150,17 @@ class Watched(Played):
         return next((node.id for node in alike if node.id in self.page.elements), "")
 
     def confidence(self) -> float:
-        """Return how sure it is that the task is done: no surer than the least sure of its steps."""
+        """Return how sure it is that the task is done: no surer than the least sure of its steps.
+
+        A field that was filled again, because something kept it from being filled, counts as it was at last.
+        """
         last = structs.replace(self.steps[-1], goal=self.goal, final=True)
-        verdicts = [verdict_of(StepEvidence.of(one)) for one in (*self.steps[:-1], last)]
-        return min(verdicts[-1].task_confidence, *(one.confidence for one in verdicts))
+        verdicts = [(one.action, verdict_of(StepEvidence.of(one))) for one in (*self.steps[:-1], last)]
+        filled = {
+            str(action.arguments["element"]): verdict for action, verdict in verdicts if action.name == "setValue"
+        }
+        others = (verdict for action, verdict in verdicts if action.name != "setValue")
+        return min(verdicts[-1][1].task_confidence, *(one.confidence for one in (*filled.values(), *others)))
 
 
 def _play_all(site: MiniWob) -> tuple[Tally, list[EpisodeVerdict]]:

@@ -16,7 +16,7 @@ from anyio import to_thread
 from actors.verifier.steps.attribution import StepEvidence
 from actors.verifier.steps.effects import effect
 from actors.verifier.steps.rules import verdict_of
-from protocol.acting.tasks import StepVerdict
+from protocol.acting.steps import StepVerdict
 from tests.acting.step_cases import StepCase, collect
 from tests.bench.table import Row
 from tests.integration.playwright.viewing import viewing

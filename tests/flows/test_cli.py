@@ -18,7 +18,7 @@ from bus.nats.server import find_binary, read_ports
 from protocol.browse import BrowseResult, StructuredError
 from protocol.faults import Code
 from protocol.schemas import messages
-from tests.flows.system import CALL_S, POLL_S, Json, System, refused, run, weft_up
+from tests.flows.system import CALL_S, POLL_S, Json, System, run, weft_up
 from tests.requirements import requirement
 from tests.site import Site
 from tests.support.system import START_S, STOP_S, environment

@@ -12,7 +12,8 @@ import msgspec
 import pytest
 
 from actors.planner.modelled.advisor import ACT, PLAN
-from protocol.acting.tasks import TakenAction, TaskState
+from protocol.acting.steps import TakenAction
+from protocol.acting.tasks import TaskState
 from protocol.models import CallModel, ModelAnswer, ModelName, Provider, RouteReason, TextPart, TokenUsage
 from protocol.packets import ToolCall
 from tests.conftest import COUNTS

@@ -13,8 +13,9 @@ from actors.planner.interacting.negotiation import WantedContext
 from actors.planner.values import filled, put_in
 from protocol.acting.actions import ActionCall
 from protocol.acting.interact import ActionDetails, BlockerInfo, InteractData, ShownPlan, ShownStep
+from protocol.acting.steps import TakenAction, TaskPlan
 from protocol.acting.strings import action_string, wire_name
-from protocol.acting.tasks import ActingStatus, TakenAction, TaskPlan, TaskState
+from protocol.acting.tasks import ActingStatus, TaskState
 
 NEEDS_CONTEXT: Final = "needs_context"
 MAX_NUMBER_DIGITS: Final = 15

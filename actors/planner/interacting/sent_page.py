@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from actors.planner.interacting.skeleton import MAX_WORDS_CHARS, PageSkeleton, nodes_of, read_skeleton, short_role
 from protocol.acting.interact import InteractRequest
-from protocol.acting.tasks import MAX_KEPT_NODES, BeforeState, ClientEvidence
+from protocol.acting.steps import MAX_KEPT_NODES, BeforeState, ClientEvidence
 from protocol.acting.tree import CHARS_PER_TOKEN, PageTree, SemanticNode, SemanticNodeV2
 
 FOCUSED: Final = "focused"

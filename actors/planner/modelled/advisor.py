@@ -10,7 +10,8 @@ from actors.planner.modelled.schemas import action_schema, plan_schema, read_act
 from actors.planner.solution import Chosen, Solution, Unsolved, UserAsked
 from bus import Requester, remaining_ms
 from protocol.acting.actions import ACTIONS, ActionCall
-from protocol.acting.tasks import Expectation, ExpectedKind, PlanStep, TaskState
+from protocol.acting.steps import Expectation, ExpectedKind, PlanStep
+from protocol.acting.tasks import TaskState
 from protocol.acting.tree import PageTree
 from protocol.faults import FaultError
 from protocol.models import CallModel, ModelMessage, OutputSchema

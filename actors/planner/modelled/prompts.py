@@ -12,7 +12,8 @@ import msgspec
 from actors import redact
 from actors.model_prompts import fenced, message, visible
 from actors.planner.modelled.schemas import FEWEST_PLAN_STEPS, MOST_PLAN_STEPS, NONE
-from protocol.acting.tasks import PlanStep, TakenAction, TaskState
+from protocol.acting.steps import PlanStep, TakenAction
+from protocol.acting.tasks import TaskState
 from protocol.acting.tree import CHARS_PER_TOKEN, LEGEND, PageTree, SemanticNode
 from protocol.browsers.operations import MAX_TREE_TOKENS
 from protocol.models import ModelMessage

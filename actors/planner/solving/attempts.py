@@ -8,7 +8,7 @@ from typing import Final
 
 from actors.planner.solution import TaskSoFar
 from protocol.acting.actions import ActionCall
-from protocol.acting.tasks import PlanStep, TakenAction
+from protocol.acting.steps import PlanStep, TakenAction
 from protocol.acting.tree import SemanticNode
 
 LOOKING: Final = "Looking for it: "

@@ -18,7 +18,7 @@ from actors.planner.solving.targets import NodeFit, phrase_of
 from actors.planner.solving.values import long_texts
 from actors.planner.solving.words import count_of, number_in
 from protocol.acting.actions import ActionCall
-from protocol.acting.tasks import Expectation, ExpectedKind
+from protocol.acting.steps import Expectation, ExpectedKind
 from protocol.acting.tree import SemanticNode
 
 _FLAGS: Final = re.IGNORECASE

@@ -22,7 +22,7 @@ from actors.planner.solving.targets import NodeFit, TargetPhrase, phrase_of, sam
 from actors.planner.solving.values import value_beside, value_of
 from actors.planner.solving.words import bare, folded, ordinal_of, tokens
 from protocol.acting.actions import ActionCall
-from protocol.acting.tasks import Expectation, ExpectedKind
+from protocol.acting.steps import Expectation, ExpectedKind
 from protocol.acting.tree import SemanticNode
 
 _FIELDS: Final = frozenset({"inp", "sel", "slider"})

@@ -12,7 +12,7 @@ from actors.planner.solving.picking import Wanted, pick
 from actors.planner.solving.scene import Scene, box_of, centre_of
 from actors.planner.solving.targets import NodeFit, phrase_of
 from protocol.acting.actions import ActionCall
-from protocol.acting.tasks import Expectation, ExpectedKind
+from protocol.acting.steps import Expectation, ExpectedKind
 from protocol.acting.tree import SemanticNode
 
 _FLAGS: Final = re.IGNORECASE

@@ -7,7 +7,7 @@ from typing import Final
 from actors.planner.solution import Chosen
 from actors.planner.solving.attempts import LOOKING
 from protocol.acting.actions import ActionCall
-from protocol.acting.tasks import Expectation, ExpectedKind
+from protocol.acting.steps import Expectation, ExpectedKind
 from protocol.acting.tree import SemanticNode
 
 SECURE_TEXT: Final = 0.9

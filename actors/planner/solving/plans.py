@@ -15,7 +15,7 @@ from actors.planner.solving.solver import understood
 from actors.planner.solving.targets import same_thing
 from actors.planner.solving.vocabulary import CHECKS, CONTROLS, VERB, Deed
 from actors.planner.solving.words import folded
-from protocol.acting.tasks import PlanStep
+from protocol.acting.steps import PlanStep
 from protocol.acting.tree import PageTree
 
 _FLAGS: Final = re.IGNORECASE

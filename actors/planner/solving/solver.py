@@ -26,7 +26,7 @@ from actors.planner.solving.searching import search
 from actors.planner.solving.vocabulary import COLOURS, Deed
 from actors.planner.solving.words import tokens
 from protocol.acting.actions import ActionCall
-from protocol.acting.tasks import PlanStep
+from protocol.acting.steps import PlanStep
 from protocol.acting.tree import PageTree
 
 _Carry = Callable[[Instruction, Scene, Attempts], Solution]

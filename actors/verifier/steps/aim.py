@@ -7,7 +7,7 @@ from typing import Final
 from actors.verifier.steps.attribution import StepEvidence
 from actors.verifier.steps.comparison import is_control
 from actors.verifier.steps.phrases import quoted, spoken
-from protocol.acting.tasks import BeforeState
+from protocol.acting.steps import BeforeState
 from protocol.acting.tree import SemanticNode
 
 _AIMED: Final = frozenset({"click", "doubleClick", "rightClick", "check", "uncheck", "hover"})

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from protocol.acting.tasks import StepClaim
+from protocol.acting.steps import StepClaim
 
 _PRESS: Final = "pointerdown"
 _CLICK: Final = frozenset({"click", "dblclick"})

@@ -13,7 +13,7 @@ from typing import Final
 from actors.verifier.steps.arrivals import InputArrival
 from actors.verifier.steps.comparison import NodeChange, PageComparison, compare, is_control, moved
 from actors.verifier.steps.phrases import content_words, first_saying, says, spoken
-from protocol.acting.tasks import StepClaim
+from protocol.acting.steps import StepClaim
 from protocol.acting.tree import SemanticNode
 
 NEAR_PX: Final = 160.0

@@ -14,7 +14,7 @@ from typing import Final
 from actors.verifier.steps.attribution import StepEvidence, box_of, gap
 from actors.verifier.steps.comparison import is_control
 from actors.verifier.steps.phrases import says
-from protocol.acting.tasks import Blocker, BlockerKind
+from protocol.acting.steps import Blocker, BlockerKind
 from protocol.acting.tree import SemanticNode
 
 CERTAIN: Final = 0.8

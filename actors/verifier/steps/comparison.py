@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Final
 from urllib.parse import urlsplit
 
-from protocol.acting.tasks import MAX_KEPT_NODES, BeforeState
+from protocol.acting.steps import MAX_KEPT_NODES, BeforeState
 from protocol.acting.tree import SemanticNode
 
 SHOWN_ROLES: Final = frozenset({"text", "h", "img", "aler", "stat", "log", "marq", "time", "prog", "para", "figu"})

@@ -8,7 +8,7 @@ from typing import Final
 
 from actors.verifier.steps.attribution import StepEvidence
 from actors.verifier.steps.phrases import spoken
-from protocol.acting.tasks import BeforeState, ExpectedKind
+from protocol.acting.steps import BeforeState, ExpectedKind
 from protocol.acting.tree import SemanticNode
 
 _NOT = ("not ", "!", "-", "un")

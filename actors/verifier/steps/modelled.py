@@ -19,7 +19,7 @@ from actors.verifier.steps.attribution import StepEvidence
 from actors.verifier.steps.effects import SERVED
 from bus import Requester
 from bus.context import remaining_ms
-from protocol.acting.tasks import SUCCESS_CONFIDENCE, ExpectedKind, StepVerdict, VerificationTier
+from protocol.acting.steps import SUCCESS_CONFIDENCE, ExpectedKind, StepVerdict, VerificationTier
 from protocol.acting.tree import SemanticNode
 from protocol.faults import FaultError
 from protocol.models import CallModel, ModelMessage, OutputSchema

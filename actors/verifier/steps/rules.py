@@ -10,7 +10,7 @@ from actors.verifier.steps.attribution import StepEvidence
 from actors.verifier.steps.bands import PROBABILITIES, StepBand, StepFinding
 from actors.verifier.steps.blockers import blocker_of
 from actors.verifier.steps.effects import READS, SERVED, client_saw, effect
-from protocol.acting.tasks import SUCCESS_CONFIDENCE, BlockerKind, StepClaim, StepVerdict, VerificationTier
+from protocol.acting.steps import SUCCESS_CONFIDENCE, BlockerKind, StepClaim, StepVerdict, VerificationTier
 
 NOT_FOUND_CAP: Final = 0.6
 """No surer where a client did not find what it was to act on (001, client evidence)."""

@@ -35,8 +35,8 @@ def is_coloured(node: SemanticNode, colour: str) -> bool:
 
 
 def drawn(game: Played, *kinds: str) -> list[SemanticNode]:
-    """Read the page anew; returns what is drawn, of these shapes if any are named."""
-    return [node for node in game.look() if node.shape and (not kinds or node.shape in kinds)]
+    """Read the page anew; returns what is drawn, of these shapes if any are named; no drawing as a whole."""
+    return [node for node in game.look() if node.shape in kinds or (not kinds and node.shape not in {"", "drawing"})]
 
 
 def fits(node: SemanticNode, words: str) -> bool:

@@ -11,18 +11,26 @@ from protocol.acting.tree import SemanticNode
 from tests.acting.episode import NotShownError, Played
 from tests.acting.oracles.filling import pick_date
 
+_TRASH: Final = re.compile(r"delet|trash|rid of|remov|eras|junk|garbage|discard|throw|out of|don't want", re.IGNORECASE)
+_STAR: Final = re.compile(r"important|mark|star|flag", re.IGNORECASE)
+_REPLY: Final = re.compile(r"\"|reply|respond|answer", re.IGNORECASE)
+
 
 def mail(game: Played) -> None:
-    """Do with the mail of somebody what the goal says."""
-    goal = game.goal.lower()
-    if game.quoted or re.search(r"reply|respond|answer", goal):
+    """Do with the mail of somebody what the goal says; what it says otherwise is to be forwarded."""
+    if _REPLY.search(game.goal):
         reply(game)
-    elif re.search(r"forward|send|give|pass|receive|recieve", goal):
-        forward(game)
+    elif _TRASH.search(game.goal):
+        _press_beside(game, "trash")
+    elif _STAR.search(game.goal):
+        _press_beside(game, "star")
     else:
-        wanted = "star" if re.search(r"impor|star|flag", goal) else "trash"
-        sender = _senders(game)[0]
-        game.click(next(node for node in game.nodes("btn") if node.name == wanted and _first_word(node.context) == sender))
+        forward(game)
+
+
+def _press_beside(game: Played, wanted: str) -> None:
+    sender = _senders(game)[0]
+    game.click(next(node for node in game.nodes("btn") if node.name == wanted and _first_word(node.context) == sender))
 
 
 def _first_word(text: str) -> str:
@@ -36,7 +44,9 @@ def _senders(game: Played) -> list[str]:
         NotShownError: nobody is.
     """
     words = re.sub(r'"[^"]*"', "", game.goal)
-    named = {name for node in game.nodes("btn") if node.name == "trash" and (name := _first_word(node.context)) in words}
+    named = {
+        name for node in game.nodes("btn") if node.name == "trash" and (name := _first_word(node.context)) in words
+    }
     if not named:
         raise NotShownError(words)
     return sorted(named, key=len, reverse=True)

@@ -7,6 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protocol.acting.actions import ActionCall
+from protocol.acting.steps import (
+    BeforeState,
+    PlanStep,
+    PlanStepStatus,
+    StepVerdict,
+    TakenAction,
+    TaskPlan,
+    VerificationTier,
+)
 from protocol.acting.task_fold import IllegalTaskLineError, fold_task
 from protocol.acting.task_states import TRANSITIONS
 from protocol.acting.tasks import (
@@ -14,22 +23,15 @@ from protocol.acting.tasks import (
     ActionChosen,
     ActionJudged,
     ActionPerformed,
-    BeforeState,
-    PlanStep,
     PlanStepEnded,
-    PlanStepStatus,
-    StepVerdict,
-    TakenAction,
     TaskBegun,
     TaskEnded,
     TaskLine,
     TaskNoted,
     TaskPaused,
-    TaskPlan,
     TaskPlanned,
     TaskResumed,
     TaskState,
-    VerificationTier,
 )
 
 TASK = "0a1b2c3d-0000-4000-8000-000000000001"

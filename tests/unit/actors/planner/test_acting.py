@@ -17,7 +17,8 @@ from bus.memory import Broker
 from bus.seal import Seal, new_key
 from protocol import subjects
 from protocol.acting.act import Reached, ReachOnPage
-from protocol.acting.tasks import ActingStatus, StepClaim, StepVerdict, TaskLine, TaskState, VerificationTier
+from protocol.acting.steps import StepClaim, StepVerdict, VerificationTier
+from protocol.acting.tasks import ActingStatus, TaskLine, TaskState
 from protocol.acting.tree import AskTree, PageTree, SemanticNode
 from protocol.faults import Code, FaultError, fault
 from protocol.policy import (

@@ -9,9 +9,7 @@ from msgspec import structs
 
 from actors.planner.machine import CORRECTIONS, NO_END, FailureKind, MoveKind, react
 from protocol.acting.actions import ActionCall
-from protocol.acting.tasks import (
-    MAX_CORRECTIONS,
-    MAX_FAILURES,
+from protocol.acting.steps import (
     Blocker,
     BlockerKind,
     Correction,
@@ -19,9 +17,9 @@ from protocol.acting.tasks import (
     StepVerdict,
     TakenAction,
     TaskPlan,
-    TaskState,
     VerificationTier,
 )
+from protocol.acting.tasks import MAX_CORRECTIONS, MAX_FAILURES, TaskState
 
 STATE = TaskState(
     task_id="t",

@@ -10,7 +10,8 @@ from msgspec import structs
 from actors.planner.modelled.prompts import acting, page_lines, planning
 from actors.planner.modelled.schemas import action_schema, read_action, read_plan
 from protocol.acting.actions import ActionCall
-from protocol.acting.tasks import PlanStep, TaskState
+from protocol.acting.steps import PlanStep
+from protocol.acting.tasks import TaskState
 from protocol.acting.tree import CHARS_PER_TOKEN, PageTree, SemanticNode
 from protocol.browsers.operations import MAX_TREE_TOKENS
 from protocol.models import TextPart

@@ -7,7 +7,8 @@ import pytest
 from actors.planner.recorded import RecordedSteps, nodes_of
 from actors.planner.solution import Chosen, StepOver, TaskSoFar, Unsolved
 from protocol.acting.actions import ActionCall
-from protocol.acting.tasks import StepVerdict, TakenAction, TaskState, VerificationTier
+from protocol.acting.steps import StepVerdict, TakenAction, VerificationTier
+from protocol.acting.tasks import TaskState
 from protocol.acting.tree import PageTree, SemanticNode
 
 DONE = StepVerdict(succeeded=True, confidence=0.9, tier=VerificationTier.RULES, evidence=())

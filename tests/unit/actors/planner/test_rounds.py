@@ -21,17 +21,8 @@ from bus.memory import Broker
 from bus.seal import Seal, new_key
 from protocol import subjects
 from protocol.acting.actions import ActionCall
-from protocol.acting.tasks import (
-    ActingStatus,
-    ClientEvidence,
-    PlanStep,
-    PlanStepStatus,
-    StepClaim,
-    StepVerdict,
-    TaskBegun,
-    TaskResumed,
-    VerificationTier,
-)
+from protocol.acting.steps import ClientEvidence, PlanStep, PlanStepStatus, StepClaim, StepVerdict, VerificationTier
+from protocol.acting.tasks import ActingStatus, TaskBegun, TaskResumed
 from protocol.acting.tree import PageTree, SemanticNode
 from protocol.faults import Code, FaultError
 from protocol.policy import Decision, Reason, Verb

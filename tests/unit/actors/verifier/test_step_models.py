@@ -12,7 +12,7 @@ from actors.verifier.steps.attribution import StepEvidence
 from actors.verifier.steps.modelled import judged_by_models, needs_model
 from actors.verifier.steps.rules import verdict_of
 from protocol.acting.actions import ActionCall
-from protocol.acting.tasks import BeforeState, StepClaim, StepVerdict, VerificationTier
+from protocol.acting.steps import BeforeState, StepClaim, StepVerdict, VerificationTier
 from protocol.acting.tree import SemanticNode
 from protocol.faults import Code, FaultError, fault
 from protocol.models import CallModel, ModelAnswer, ModelName, Provider, RouteReason, TextPart, TokenUsage

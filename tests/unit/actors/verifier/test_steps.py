@@ -9,7 +9,7 @@ from msgspec import structs
 
 from actors.verifier.steps.rules import judge_step
 from protocol.acting.actions import ActionCall
-from protocol.acting.tasks import (
+from protocol.acting.steps import (
     BeforeState,
     BlockerKind,
     ClientEvidence,

@@ -20,7 +20,7 @@ from bus.seal import Seal, new_key
 from protocol import subjects
 from protocol.acting.chats import ChangeChat, ChatMessageAdded, chat_topic
 from protocol.acting.interact import Interact, InteractData, InteractRequest
-from protocol.acting.tasks import StepClaim, StepVerdict, VerificationTier
+from protocol.acting.steps import StepClaim, StepVerdict, VerificationTier
 from protocol.acting.tree import SemanticNode
 from protocol.faults import Code, FaultError
 from protocol.policy import Decision, Reason, ToolRequest, Verb

@@ -18,7 +18,7 @@ from protocol.acting.interact import (
     ClientVerification,
     InteractRequest,
 )
-from protocol.acting.tasks import BeforeState
+from protocol.acting.steps import BeforeState
 from protocol.acting.tree import PageTree, SemanticNode, SemanticNodeV2
 from tests.requirements import requirement
 

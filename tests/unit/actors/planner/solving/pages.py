@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from actors.planner.solution import Solution, TaskSoFar
 from actors.planner.solving import make_plan, solve
-from protocol.acting.tasks import PlanStep, TakenAction
+from protocol.acting.steps import PlanStep, TakenAction
 from protocol.acting.tree import PageTree, SemanticNode
 
 

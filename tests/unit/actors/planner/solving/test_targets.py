@@ -6,7 +6,7 @@ import pytest
 
 from actors.planner.solution import Chosen, StepOver, UserAsked
 from protocol.acting.actions import ActionCall
-from protocol.acting.tasks import TakenAction
+from protocol.acting.steps import TakenAction
 from protocol.acting.tree import PageTree
 from tests.unit.actors.planner.solving.pages import next_of, page
 

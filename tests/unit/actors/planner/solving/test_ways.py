@@ -8,7 +8,7 @@ import pytest
 
 from actors.planner.solution import Chosen, StepOver, Unsolved
 from protocol.acting.actions import ActionCall
-from protocol.acting.tasks import TakenAction
+from protocol.acting.steps import TakenAction
 from protocol.acting.tree import PageTree, Viewport
 from tests.unit.actors.planner.solving.pages import next_of, page, steps_of
 
