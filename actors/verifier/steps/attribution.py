@@ -132,6 +132,12 @@ class StepEvidence:
         return (*self.point, 0.0, 0.0) if self.point is not None else None
 
     @cached_property
+    def place_now(self) -> Box | None:
+        """Where what was acted on is now: to act on it may have scrolled the page."""
+        box = box_of(self.target_after) if self.target_after is not None else None
+        return box or self.place
+
+    @cached_property
     def change(self) -> NodeChange | None:
         """What is otherwise of the node that was acted on."""
         return next((one for one in self.page.altered if self.target and one.before.id == self.target.id), None)
@@ -149,8 +155,8 @@ class StepEvidence:
         appeared = [one for one in self.page.added if id(one) not in fresh]
         disappeared = [one for one in self.page.removed if id(one) not in gone]
         return (
-            *(NodeEvent(ChangeKind.APPEARED, self._scope_of(one), one.name) for one in appeared),
-            *(NodeEvent(ChangeKind.DISAPPEARED, self._scope_of(one), one.name) for one in disappeared),
+            *(NodeEvent(ChangeKind.APPEARED, self._scope_of(one, self.place_now), one.name) for one in appeared),
+            *(NodeEvent(ChangeKind.DISAPPEARED, self._scope_of(one, self.place), one.name) for one in disappeared),
             *(self._swapped(old, new) for old, new in swaps),
             *(self._altered(one) for one in self.page.altered),
             *(NodeEvent(ChangeKind.ALTERED, ChangeScope.TARGET, one.name) for one in self._moved_targets()),
@@ -277,7 +283,7 @@ class StepEvidence:
     def _swapped(self, old: SemanticNode, new: SemanticNode) -> NodeEvent:
         if _ticks(old.name, new.name) and not self._is_figure_beside(new):
             return NodeEvent(ChangeKind.COUNTED, self._scope_of_count(old, new), new.name)
-        scope = ChangeScope.AMBIENT if ambient(old) else self._scope_of(new)
+        scope = ChangeScope.AMBIENT if ambient(old) else self._scope_of(new, self.place_now)
         return NodeEvent(ChangeKind.SWAPPED, scope, new.name, self._is_beside(new))
 
     def _is_figure_beside(self, node: SemanticNode) -> bool:
@@ -286,7 +292,7 @@ class StepEvidence:
 
     def _is_beside(self, node: SemanticNode) -> bool:
         box = box_of(node)
-        return bool(node.role in _WORDS and self.place and box and gap(self.place, box) <= BESIDE_PX)
+        return bool(node.role in _WORDS and self.place_now and box and gap(self.place_now, box) <= BESIDE_PX)
 
     def _altered(self, change: NodeChange) -> NodeEvent:
         old, new = change.before, change.after
@@ -294,16 +300,18 @@ class StepEvidence:
             return NodeEvent(ChangeKind.ALTERED, ChangeScope.TARGET, new.name)
         if change.fields == frozenset({"name"}):
             return self._swapped(old, new)
-        return NodeEvent(ChangeKind.ALTERED, max(self._scope_of(old), self._scope_of(new)), new.name)
+        scope = max(self._scope_of(old, self.place), self._scope_of(new, self.place_now))
+        return NodeEvent(ChangeKind.ALTERED, scope, new.name)
 
     def _scope_of_count(self, old: SemanticNode, new: SemanticNode) -> ChangeScope:
         """Return how near a counter is that went up or down: another one counts only where it speaks of the action."""
-        scope = self._scope_of(new)
+        scope = self._scope_of(new, self.place_now)
         if scope is ChangeScope.NAMED or (scope is ChangeScope.NEAR and _counted_one(old.name, new.name)):
             return scope
         return ChangeScope.AMBIENT
 
-    def _scope_of(self, node: SemanticNode) -> ChangeScope:
+    def _scope_of(self, node: SemanticNode, place: Box | None) -> ChangeScope:
+        """Return how near a node stands to a place on the same page."""
         if self.target is not None and node.id == self.target.id:
             return ChangeScope.TARGET
         if (
@@ -312,7 +320,7 @@ class StepEvidence:
             or (node.frame and self.target is not None and node.frame != self.target.frame)
         ):
             return ChangeScope.AMBIENT
-        if self.place is not None and (box := box_of(node)) is not None and gap(self.place, box) <= NEAR_PX:
+        if place is not None and (box := box_of(node)) is not None and gap(place, box) <= NEAR_PX:
             return ChangeScope.NEAR
         return ChangeScope.NAMED if self._named(node) else ChangeScope.ELSEWHERE
 

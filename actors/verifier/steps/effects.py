@@ -144,13 +144,22 @@ def _filled(evidence: StepEvidence) -> StepFinding:
     wanted = str(arguments.get("value", arguments.get("text", "")))
     node = evidence.target_after
     if node is None:
-        return general_effect(evidence)
+        return _typed_on_page(wanted, evidence) or general_effect(evidence)
     before = evidence.target.value if evidence.target is not None else None
     if node.id in evidence.claim.typed or _MASK.match(node.value or ""):
         return _masked(before or "", node.value or "", evidence)
     if (node.value or "") == (before or "") and not evidence.page.nodes_changed and not client_saw(evidence):
         return StepFinding(StepBand.NOTHING, "The field has the value that it had.")
     return _by_value(wanted, before or "", node.value or "", keeps=not arguments.get("clear", True))
+
+
+def _typed_on_page(wanted: str, evidence: StepEvidence) -> StepFinding | None:
+    """Judge what was typed into no field, as terminals take it: it stands among the words of the page now."""
+    renamed = ((one.before.name, one.after.name) for one in evidence.page.altered)
+    texts = (*renamed, *(("", one.name) for one in evidence.page.added))
+    if wanted.strip() and any(now.count(wanted) > before.count(wanted) for before, now in texts):
+        return StepFinding(StepBand.NEARLY_AS_WANTED, "What was typed stands on the page.")
+    return None
 
 
 def _by_value(wanted: str, before: str, now: str, *, keeps: bool) -> StepFinding:

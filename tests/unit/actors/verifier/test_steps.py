@@ -66,6 +66,12 @@ def received(kind: str, *ids: str, answered: bool = False) -> dict[str, Any]:
     return {"inputs": (ReceivedInput(at=1.0, kind=kind, ids=ids, answered=answered),)}
 
 
+def scrolled(*nodes: SemanticNode) -> tuple[SemanticNode, ...]:
+    """Return nodes as they stand after the page was scrolled far down."""
+    places = ((one, one.box or (0.0, 0.0, 0.0, 0.0)) for one in nodes)
+    return tuple(structs.replace(one, box=(x, y - 1000.0, width, height)) for one, (x, y, width, height) in places)
+
+
 MONTH = node(9, "text", "May 2026", (180, 200))
 StepRow = tuple[ActionCall, tuple[SemanticNode, ...], dict[str, Any]]
 """An action, the nodes after it, and what else is otherwise then."""
@@ -81,6 +87,12 @@ SUCCEEDS: dict[str, StepRow] = {
     "a box that is checked": (call("check", TERMS), changed(structs.replace(TERMS, state="checked")), {}),
     "an option": (call("selectDropdown", COLOUR, value="Blue"), changed(structs.replace(COLOUR, value="Blue")), {}),
     "a message beside the button": (CLICK, changed(node(8, "text", "Changes saved", (40, 230))), {}),
+    "words beside a button that had to be scrolled to": (
+        CLICK, scrolled(*changed(node(8, "text", "Two of these", (40, 230)))), {},
+    ),
+    "what was typed into a terminal": (
+        call("type", text="ls"), changed(structs.replace(CLOCK, name="user$ ls")), {},
+    ),
     "a message far away that says that it went well": (CLICK, changed(node(8, "aler", "Saved!", (800, 20))), {}),
     "a toast that was gone again": (CLICK, PAGE, {"recent_events": ("[0s ago] Success: 'Saved'",)}),
     "another address": (CLICK, (node(20, "h", "Order 7"),), {"url": "https://shop.example/order/7"}),
