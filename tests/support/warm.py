@@ -33,6 +33,9 @@ CommandLine = tuple[list[str], dict[str, str], str]
 """Arguments, environment, working directory."""
 
 
+PID_FILE = "TESTS_OF_WEFT_PID_FILE"
+"""The variable that names the file to which a fork writes its pid, which is not that of its command line."""
+
 _VARIABLE = "TESTS_OF_WEFT_WARM"
 """Where the process listens that whoever started this one shares with it."""
 
@@ -178,6 +181,8 @@ def _be_weft(line: CommandLine) -> NoReturn:
     from actors.cli.main import main  # noqa: PLC0415 - not by the worker
 
     arguments, environ, folder = line
+    if place := environ.pop(PID_FILE, ""):
+        Path(place).write_text(str(os.getpid()))
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environ)
