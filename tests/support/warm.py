@@ -23,7 +23,7 @@ import tempfile
 import traceback
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from tests.support.asking import FDS, HEAD_BYTES
 
@@ -211,7 +211,7 @@ def _main(fd: int) -> None:
         importlib.import_module(name)
     registry = importlib.import_module("actors.registry")
     registry.warmed(registry.ACTORS)
-    typer = importlib.import_module("typer.main")
+    typer: Any = importlib.import_module("typer.main")
     typer.get_command = functools.cache(typer.get_command)
     typer.get_command(importlib.import_module("actors.cli.main").app)
     gc.collect()
