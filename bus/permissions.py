@@ -213,7 +213,8 @@ def onlooker() -> Grant:
 def _once(subjects: Iterable[str]) -> tuple[str, ...]:
     """Return the subjects in their order, without those that another one covers: it would have them sent twice."""
     once = tuple(dict.fromkeys(subjects))
-    return tuple(one for one in once if not any(other != one and covers(other, one) for other in once))
+    wide = [one for one in once if "*" in one or ">" in one]
+    return tuple(one for one in once if not any(other != one and covers(other, one) for other in wide))
 
 
 def _calling(publishes: Iterable[Subject[Any]]) -> list[str]:

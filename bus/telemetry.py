@@ -53,14 +53,23 @@ def configure(level: str, form: Literal["auto", "json", "pretty"] = "auto", **bo
     logging.basicConfig(level=logging.WARNING, handlers=[libraries], force=True)
 
 
+def load_tracing() -> bool:
+    """Import what tracing takes, where it is on, and return whether it is; before forks, that it is done once."""
+    if not any(os.environ.get(name) for name in ENDPOINT_VARIABLES):
+        return False
+    import bus.otel  # noqa: F401, PLC0415 - the SDK costs 130 ms, so only when it is on
+
+    return True
+
+
 def start_tracing(service: str, replica: str) -> Tracing:
     """Trace as `service` to where OTEL_EXPORTER_OTLP_ENDPOINT points; off when it points nowhere.
 
     Call after a fork: the exporter has a thread of its own.
     """
-    if not any(os.environ.get(name) for name in ENDPOINT_VARIABLES):
+    if not load_tracing():
         return OFF
-    from bus.otel import OtelTracing  # noqa: PLC0415 - the SDK costs 130 ms, so only when it is on
+    from bus.otel import OtelTracing  # noqa: PLC0415 - as above
 
     return OtelTracing(service, replica)
 

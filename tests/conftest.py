@@ -34,6 +34,8 @@ def pytest_configure(config: pytest.Config) -> None:
     full = bool(config.getoption("full"))
     scale.choose(full=full)
     warm.want(wanted=not full)
+    if config.getoption("numprocesses", default=None) and not hasattr(config, "workerinput"):
+        warm.share()
     settings.load_profile("full" if full else "quick")
     # anyio asks sniffio where it is installed (the SDKs of providers bring it), and that knows no loop in a callback of
     # the loops of pytest-asyncio, as it does below `anyio.run`, which is how Weft runs.
@@ -54,7 +56,7 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_unconfigure() -> None:
-    """End what all tests of a worker have shared."""
+    """End what all tests have shared."""
     warm.end()
 
 

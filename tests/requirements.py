@@ -38,9 +38,9 @@ def manifest() -> Mapping[str, Clause]:
 def marks() -> Iterator[tuple[str, str]]:
     """Find every `requirement("…")` in the sources of the tests: the clause and the file."""
     for path in sorted(TESTS.rglob("*.py")):
-        if "node_modules" in path.parts:
+        if "node_modules" in path.parts or "requirement(" not in (source := path.read_text(encoding="utf-8")):
             continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(ast.parse(source)):
             match node:
                 case ast.Call(func=ast.Name(id="requirement"), args=[ast.Constant(value=str(clause))]):
                     yield clause, path.relative_to(TESTS).as_posix()

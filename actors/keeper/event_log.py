@@ -32,6 +32,9 @@ KEPT: Final = 5
 AGAIN_S: Final = 2.0
 """How often a replica asks whether the log has lost its writer."""
 
+LOOK_S: Final = 10.0
+"""How long to wait for a signal before reading all the same."""
+
 GATHER_S: Final = 0.5
 """How long lines gather before they are logged together: nobody waits for them."""
 
@@ -103,7 +106,7 @@ class EventLog:
                             await self._log(name, batch)
                             batch.clear()
                 await self._log(name, batch)
-                with anyio.move_on_after(AGAIN_S):
+                with anyio.move_on_after(LOOK_S):
                     await wait()
                 await anyio.sleep(GATHER_S)
 

@@ -27,7 +27,10 @@ REBUILT = "projection_rebuilt"
 CAUGHT_UP = "projection_caught_up"
 
 AGAIN_S: Final = 1.0
-"""How long to wait for a signal before reading all the same, and after a failure."""
+"""How long to wait after a failure."""
+
+LOOK_S: Final = 2.5
+"""How long to wait for a signal before reading all the same: less than most requests wait for the tables."""
 
 PRUNE_S: Final = 60.0
 """How often is deleted what the journal has no longer."""
@@ -111,7 +114,7 @@ class JournalConsumer(Generic[A]):
                         async with self.projection.database.turn:
                             await self._catch_up()
                         caught_up.set()
-                        with anyio.move_on_after(AGAIN_S):
+                        with anyio.move_on_after(LOOK_S):
                             await wait()
                         await self._gather()
             except TransportError as error:

@@ -28,7 +28,7 @@ CALL_S = 120.0
 RAPID_S = 30.0
 """The same for a call that must not wait for what the site does."""
 
-POLL_S = 0.02
+POLL_S = 0.05
 
 Json = dict[str, object]
 T = TypeVar("T")

@@ -16,7 +16,7 @@ from tests.site import Site
 pytestmark = pytest.mark.nats
 
 LIMIT_S = 90.0
-POLL_S = 0.05
+POLL_S = 0.15
 MODERN = "2026-07-28"
 TASKS = "io.modelcontextprotocol/tasks"
 

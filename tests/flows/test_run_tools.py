@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import os
 import signal
+from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,7 @@ pytestmark = pytest.mark.nats
 LIMIT_S = 90.0
 MAX_BYTES = 20_000
 LOGIN = "login_keep_session"
-POLL_S = 0.05
+POLL_S = 0.15
 NOBODYS = {"run": "run_" + "A" * 22, "artifact": "art_" + "A" * 22}
 
 everywhere = pytest.mark.parametrize(
@@ -152,7 +153,7 @@ async def test_a_batch_is_run_waited_for_or_not_and_leaves_its_files(
 
 @requirement("002.12.acceptance")
 @pytest.mark.browser
-@pytest.mark.parametrize(("transport", "era"), [("http", "auto"), ("stdio", "legacy")])
+@pytest.mark.parametrize(("transport", "era"), first(1, [("http", "auto"), ("stdio", "legacy")]))
 @pytest.mark.slow
 async def test_pages_are_compared_and_the_comparison_is_a_file(
     weft: System, site: Site, transport: Transport, era: Era
@@ -369,24 +370,30 @@ async def test_who_leaves_cancels_what_it_waits_for(weft: System, site: Site) ->
     assert run["status"] == "canceled"
 
 
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> Generator[System]:
+    """Run a Weft whose actors may die."""
+    with weft_up(tmp_path_factory.mktemp("own")) as system:
+        yield system
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("actor", ["keeper", "runner"])
-async def test_who_waits_notices_nothing_of_a_death(tmp_path: Path, site: Site, actor: str) -> None:
+async def test_who_waits_notices_nothing_of_a_death(own: System, site: Site, actor: str) -> None:
     first = {"keeper": 41_900, "runner": 42_000}[actor]
     urls = notes(site, first, 12, "?ms=300")
     asked = {"templateId": BATCH, "inputs": {"urls": urls, "concurrency": 1}, "options": {"mode": "sync"}}
     killed: list[float] = []
-    with weft_up(tmp_path) as own:
 
-        async def heard(progress: float, total: float | None, message: str | None) -> None:
-            del total, message
-            if progress >= 2 and not killed:
-                killed.append(progress)
-                pid = (await anyio.to_thread.run_sync(own.replica, actor))["pid"]
-                os.kill(int(str(pid)), signal.SIGKILL)
+    async def heard(progress: float, total: float | None, message: str | None) -> None:
+        del total, message
+        if progress >= 2 and not killed:
+            killed.append(progress)
+            pid = (await anyio.to_thread.run_sync(own.replica, actor))["pid"]
+            os.kill(int(str(pid)), signal.SIGKILL)
 
-        async with connected(own, limit_s=LIMIT_S) as client:
-            result = await client.call_tool("run_task_template", asked, progress_callback=heard)
+    async with connected(own, limit_s=LIMIT_S) as client:
+        result = await client.call_tool("run_task_template", asked, progress_callback=heard)
 
     assert killed
     assert not result.is_error, text_of(result)

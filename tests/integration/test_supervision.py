@@ -25,6 +25,7 @@ from tests.site import Site, serve_site
 from tests.support.processes import Life, gone, named, session, until
 from tests.support.scale import first
 from tests.support.system import RunningWeft, environment, new_weft, running_weft, stop_process, weft
+from tests.support.warm import PID_FILE
 
 pytestmark = [
     pytest.mark.nats,
@@ -246,7 +247,7 @@ async def test_a_signal_during_the_start_stops_it(tmp_path: Path) -> None:
                     pass
 
             assert await process.wait() == 0
-            assert not session(process.pid)
+            assert not session(leader(tmp_path, process))
 
 
 async def test_a_closed_stdout_and_stderr_disturb_nobody(tmp_path: Path) -> None:
@@ -279,15 +280,20 @@ async def test_a_closed_stdout_and_stderr_disturb_nobody(tmp_path: Path) -> None
 
 @asynccontextmanager
 async def starting(folder: Path, *arguments: str, **settings: str) -> AsyncGenerator[Process]:
-    """Start a `weft up` that is not expected to get ready."""
-    async with await anyio.open_process(
-        new_weft("up", *arguments), env=environment(folder / "data", **settings), start_new_session=True
-    ) as process:
+    """Start a `weft up` that is not expected to get ready; `leader` knows its session."""
+    env = environment(folder / "data", **settings, **{PID_FILE: str(folder / "pid")})
+    async with await anyio.open_process(weft("up", *arguments), env=env, start_new_session=True) as process:
         try:
             yield process
         finally:
             if process.returncode is None:
                 process.kill()
+
+
+def leader(folder: Path, process: Process) -> int:
+    """Return the pid of what was started."""
+    file = folder / "pid"
+    return int(file.read_text()) if file.exists() else process.pid
 
 
 async def refusal(folder: Path, *arguments: str, **settings: str) -> str:
@@ -297,7 +303,7 @@ async def refusal(folder: Path, *arguments: str, **settings: str) -> str:
         with anyio.fail_after(TEST_S):
             said = b"".join([chunk async for chunk in process.stderr]).decode()
             status = await process.wait()
-        assert (status, session(process.pid)) == (1, frozenset())
+        assert (status, session(leader(folder, process))) == (1, frozenset())
     assert "Traceback" not in said
     return next(line for line in said.splitlines() if line.startswith("error: "))
 

@@ -1,13 +1,15 @@
-"""A process per worker that has imported Weft once, and forks a `weft` for each command line that a test runs.
+"""A process that has imported and warmed Weft once, and forks a `weft` for each command line that a test runs.
 
-To import everything takes most of what a start costs. The command line that tests start is `asking.py`, whose input and
-output, environment and folder the fork gets, and which passes on signals and ends as the fork does; it has another pid.
-With `--full`, and outside of pytest, every `weft` is a new interpreter.
+To import and to warm everything takes most of what a start costs; the workers of a run share one such process. The
+command line that tests start is `asking.py`, whose input and output, environment and folder the fork gets, and which
+passes on signals and ends as the fork does; it has another pid. With `--full`, and outside of pytest, every `weft` is
+a new interpreter.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
 import importlib
 import marshal
@@ -21,7 +23,7 @@ import tempfile
 import traceback
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from tests.support.asking import FDS, HEAD_BYTES
 
@@ -31,9 +33,16 @@ CommandLine = tuple[list[str], dict[str, str], str]
 """Arguments, environment, working directory."""
 
 
+PID_FILE = "TESTS_OF_WEFT_PID_FILE"
+"""The variable that names the file to which a fork writes its pid, which is not that of its command line."""
+
+_VARIABLE = "TESTS_OF_WEFT_WARM"
+"""Where the process listens that whoever started this one shares with it."""
+
+
 @dataclass
 class _Owner:
-    """The process that a worker has started, if any."""
+    """The process that this one has started, if any."""
 
     wanted: bool = False
     process: subprocess.Popen[bytes] | None = None
@@ -45,18 +54,37 @@ _owner = _Owner()
 
 def want(*, wanted: bool) -> None:
     """Choose whether the command lines of this process are forks of one that has imported everything."""
-    _owner.wanted = wanted
+    _owner.wanted = wanted and sys.platform == "linux"
+
+
+def share() -> None:
+    """Start it for the processes that this one will start, too."""
+    if _owner.wanted and _VARIABLE not in os.environ:
+        os.environ[_VARIABLE] = _own_place()
 
 
 def command(*arguments: str) -> list[str] | None:
     """Return the command line of a `weft` that need not import anything; None where each is to be a new interpreter."""
-    if not _owner.wanted or sys.platform != "linux":
+    if not _owner.wanted:
         return None
+    return [sys.executable, "-I", "-S", str(ASKING), os.environ.get(_VARIABLE) or _own_place(), *arguments]
+
+
+def end() -> None:
+    """End the process that this one has started, and what it has forked."""
+    if _owner.process is not None and _owner.folder is not None:
+        os.environ.pop(_VARIABLE, None)
+        _owner.process.communicate()
+        _owner.folder.cleanup()
+        _owner.process = _owner.folder = None
+
+
+def _own_place() -> str:
+    """Return where the process listens, which is started at first."""
     if _owner.folder is None:
         _owner.folder = tempfile.TemporaryDirectory(prefix="warm-")
-        place = _place(_owner.folder.name)
         with socket.socket(socket.AF_UNIX) as listener:
-            listener.bind(place)
+            listener.bind(_place(_owner.folder.name))
             listener.listen(64)
             fd = listener.fileno()
             argv = [sys.executable, "-m", "tests.support.warm", str(fd)]
@@ -64,15 +92,7 @@ def command(*arguments: str) -> list[str] | None:
             _owner.process = subprocess.Popen(
                 argv, stdin=subprocess.PIPE, pass_fds=(fd,), env=environ, start_new_session=True
             )
-    return [sys.executable, "-I", "-S", str(ASKING), _place(_owner.folder.name), *arguments]
-
-
-def end() -> None:
-    """End the process of this worker, and what it has forked."""
-    if _owner.process is not None and _owner.folder is not None:
-        _owner.process.communicate()
-        _owner.folder.cleanup()
-        _owner.process = _owner.folder = None
+    return _place(_owner.folder.name)
 
 
 def _place(folder: str) -> str:
@@ -161,6 +181,8 @@ def _be_weft(line: CommandLine) -> NoReturn:
     from actors.cli.main import main  # noqa: PLC0415 - not by the worker
 
     arguments, environ, folder = line
+    if place := environ.pop(PID_FILE, ""):
+        Path(place).write_text(str(os.getpid()))
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environ)
@@ -184,10 +206,14 @@ def _be_weft(line: CommandLine) -> NoReturn:
 
 
 def _main(fd: int) -> None:
-    """Import everything and fork it until the worker is gone."""
-    for name in ("actors.cli.main", "actors.registry", "rich.console", "rich.progress", "rich.table"):
+    """Do what each fork would do for itself, and fork until the owner is gone."""
+    for name in ("actors.cli.main", "actors.runtime.launch", "rich.console", "rich.progress", "rich.table"):
         importlib.import_module(name)
-    importlib.import_module("actors.registry").kinds()
+    registry = importlib.import_module("actors.registry")
+    registry.warmed(registry.ACTORS)
+    typer: Any = importlib.import_module("typer.main")
+    typer.get_command = functools.cache(typer.get_command)
+    typer.get_command(importlib.import_module("actors.cli.main").app)
     gc.collect()
     gc.freeze()
     if line := Forks(socket.socket(fileno=fd), sys.stdin.fileno()).serve():

@@ -36,7 +36,7 @@ from tests.site import Site, serve_site
 KEY = new_key()
 ME = "somebody"
 TEST_S = 120.0
-POLL_S = 0.05
+POLL_S = 0.15
 STATIC: tuple[type[Actor], ...] = (Navigator, Verifier, Intelligence, Runner)
 IN_BROWSER: tuple[type[Actor], ...] = (*STATIC, Playwright)
 ALL: tuple[type[Actor], ...] = (*IN_BROWSER, Lightweight)
