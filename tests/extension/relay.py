@@ -1,9 +1,11 @@
-"""A gateway that can be listened to and cut off: hands each request on, and keeps what was sent in it."""
+"""A gateway that can be listened to and cut off: hands each request and each socket on, and keeps what was sent."""
 
 from __future__ import annotations
 
+import select
+import socket
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -14,18 +16,24 @@ from urllib.parse import urlsplit
 import msgspec
 
 ANSWER_S: Final = 120.0
+LOOK_S: Final = 0.05
 _OURS: Final = frozenset({"connection", "content-length", "date", "server", "transfer-encoding"})
 
 
 @dataclass
 class Relay:
-    """What stands before a gateway; while it is `cut` no round gets an answer, though the gateway was asked."""
+    """What stands before a gateway.
+
+    While it is `cut` no round gets an answer, though the gateway was asked; while it is `gone` nothing is asked, and no
+    socket lives.
+    """
 
     target: str
     url: str = ""
     bodies: list[bytes] = field(default_factory=list[bytes])
     traces: list[str] = field(default_factory=list[str])
     cut: Event = field(default_factory=Event)
+    gone: Event = field(default_factory=Event)
     asked_while_cut: Event = field(default_factory=Event)
 
     @property
@@ -44,6 +52,19 @@ class Relay:
             return answer.status, answer.getheaders(), answer.read()
         finally:
             connection.close()
+
+    def join(self, head: bytes, client: socket.socket) -> None:
+        """Open a socket of the gateway for a client, and hand on what both say until one leaves or this is gone."""
+        host, port = urlsplit(self.target).netloc.split(":")
+        with suppress(OSError), socket.create_connection((host, int(port)), ANSWER_S) as gateway:
+            gateway.sendall(head)
+            others = {client: gateway, gateway: client}
+            while not self.gone.is_set():
+                for ready in select.select(list(others), [], [], LOOK_S)[0]:
+                    content = ready.recv(65_536)
+                    if not content:
+                        return
+                    others[ready].sendall(content)
 
 
 @contextmanager
@@ -70,6 +91,12 @@ def relay_to(target: str) -> Generator[Relay]:
 
         def hand_on(self) -> None:
             """Ask the gateway, and answer with what it says."""
+            if relay.gone.is_set():
+                self.close_connection = True
+                return
+            if self.headers.get("upgrade"):
+                self.hand_on_socket()
+                return
             body = self.rfile.read(int(self.headers["content-length"] or 0))
             if body:
                 relay.bodies.append(body)
@@ -88,6 +115,13 @@ def relay_to(target: str) -> Generator[Relay]:
             self.end_headers()
             self.wfile.write(answer)
 
+        def hand_on_socket(self) -> None:
+            """Join the client and the gateway, whose Host is its own."""
+            self.headers.replace_header("host", urlsplit(relay.target).netloc)
+            lines = [self.requestline, *(f"{name}: {value}" for name, value in self.headers.items()), "", ""]
+            relay.join("\r\n".join(lines).encode("latin-1"), self.connection)
+            self.close_connection = True
+
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name is the library's
             """Say nothing."""
 
@@ -97,5 +131,6 @@ def relay_to(target: str) -> Generator[Relay]:
         thread.start()
         yield relay
         relay.cut.clear()
+        relay.gone.set()
         server.shutdown()
         thread.join()
