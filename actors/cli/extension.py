@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import anyio
+import rjsmin
 import typer
 
 from actors.cli import terminal
@@ -32,6 +33,9 @@ CODE_S: Final = 600
 
 _PAGE_CODE: Final = "view"
 """Where the page code stands in the extension, which the browser tier has too."""
+
+_UNUSED: Final = frozenset({"closed", "content", "facts", "markers", "observe", "rows", "snapshot"})
+"""Parts of the page code that are only called by the browser tier."""
 
 _EXECUTOR: Final = ("executor", "elements", "pointing", "typing", "reading", "looking", "mark")
 """The parts of `page/` in the order in which they run, after the page code."""
@@ -96,17 +100,16 @@ def write_extension(target: Path) -> None:
 
 
 def extension_files() -> Iterator[tuple[str, bytes]]:
-    """Yield every file of the extension by its name: its own, the page code as it is, and the order of both."""
-    from actors.fetchers.playwright.view.documents import PARTS  # noqa: PLC0415 - imports Playwright
+    """Yield every file of the extension by its name: its own, the page code that it calls, and the order of both."""
+    from actors.fetchers.playwright.view.documents import PARTS, page_code  # noqa: PLC0415 - imports Playwright
 
-    actors = resources.files("actors")
-    yield from _files(actors / "gateway" / "extension", "")
-    view = actors / "fetchers" / "playwright" / "scripts" / "view"
-    for part in PARTS:
-        yield f"{_PAGE_CODE}/{part}.js", view.joinpath(f"{part}.js").read_bytes()
-    order = [f"{_PAGE_CODE}/{part}.js" for part in PARTS] + [f"page/{part}.js" for part in _EXECUTOR]
-    about = "// The scripts that run in a page, in their order."
-    yield "page/files.js", f"{about}\nexport const FILES = {json.dumps(order)};\n".encode()
+    for name, content in _files(resources.files("actors") / "gateway" / "extension", ""):
+        yield name, str(rjsmin.jsmin(content.decode())).encode() if name.endswith(".js") else content
+    parts = [part for part in PARTS if part not in _UNUSED]
+    for part in parts:
+        yield f"{_PAGE_CODE}/{part}.js", page_code(part).encode()
+    order = [f"{_PAGE_CODE}/{part}.js" for part in parts] + [f"page/{part}.js" for part in _EXECUTOR]
+    yield "page/files.js", f"export const FILES={json.dumps(order)};\n".encode()
 
 
 def _files(folder: Traversable, prefix: str) -> Iterator[tuple[str, bytes]]:

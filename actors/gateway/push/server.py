@@ -126,7 +126,7 @@ class PushServer:
             return
         news = opened_news(self.bus.seal, sealed)
         if isinstance(news, ChannelAllowed):
-            self.channels.allow(news.socket, news.channel, news.caller)
+            self.channels.grant(news.socket, news.channel, news.caller)
         elif news is not None:
             for event in events_of(news):
                 self.channels.deliver(event)

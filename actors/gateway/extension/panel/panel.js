@@ -93,7 +93,8 @@ $('allow-all').addEventListener('click', () => allow(ALL));
 // -- settings ----------------------------------------------------------------------------------------------------------
 
 function drawSettings({ gateway, name, paired }) {
-  $('paired').textContent = paired ? `Paired with ${gateway}${name ? ` as ${name}` : ''}.` : 'Not paired with a Weft yet.';
+  const called = name && ` as ${name}`;
+  $('paired').textContent = paired ? `Paired with ${gateway}${called}.` : 'Not paired with a Weft yet.';
   $('unpair').hidden = !paired;
   $('pair-form').hidden = paired;
   if (!paired) open(true);
