@@ -17,7 +17,7 @@ from importlib import import_module
 from pathlib import Path
 from queue import Queue
 from threading import Thread
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import httpx2
 import pytest
@@ -30,6 +30,7 @@ from actors.fetchers.playwright import chromium
 from actors.settings import Settings
 from tests.flows.system import System, weft_up
 from tests.push import HERE, clients
+from tests.push.listeners import node_listener
 from tests.requirements import requirement
 
 pytestmark = [pytest.mark.nats, pytest.mark.browser, pytest.mark.timeout(180)]
@@ -341,35 +342,6 @@ def test_the_channels_of_a_key_end_when_it_is_revoked(weft: System) -> None:
     ] * 4
 
 
-class NodeListener:
-    """pusher-js in a process of its own, which hears one channel."""
-
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self._events: Queue[Json] = Queue()
-        self._process = process
-        self._reader = Thread(target=self._read)
-
-    def next_of(self, *names: str) -> Json:
-        """Return the next event of one of these names."""
-        while (event := self._events.get(timeout=WAIT_S))["name"] not in names:
-            pass
-        return event
-
-    def _read(self) -> None:
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
-            self._events.put(json.loads(line))
-
-    def __enter__(self) -> Self:
-        self._reader.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._process.kill()
-        self._process.wait(WAIT_S)
-        self._reader.join(WAIT_S)
-
-
 def server_of(weft: System, secret: str = APP["secret"]) -> Any:
     config = config_of(weft)
     return pusher.Pusher(APP["id"], config["key"], secret, ssl=False, host=config["host"], port=config["port"])
@@ -384,11 +356,7 @@ def test_pusher_js_connects_again_when_gateways_stop_and_hears_what_comes_then(w
     session = begun(weft)
     channel = f"private-session-{session}"
     given = {"base": weft.ready.rest, "key": weft.key, "config": config_of(weft), "channel": channel}
-    command, pipe = ["/usr/bin/env", "node", "listener.mjs", json.dumps(given)], subprocess.PIPE
-    with (
-        subprocess.Popen(command, cwd=HERE, stdin=pipe, stdout=pipe, text=True) as process,
-        NodeListener(process) as listener,
-    ):
+    with node_listener(given) as listener:
         listener.next_of("pusher:subscription_succeeded")
         stopped = gateways(weft)
         for pid in stopped.values():
