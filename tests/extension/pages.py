@@ -102,3 +102,32 @@ AXE: Final = """async (source) => {
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map((one) => one.target).join(' ')}`);
 }"""
 """What axe-core finds wrong with a page."""
+
+REFUSING: Final = """(message) => {
+  globalThis.fetched ??= globalThis.fetch;
+  globalThis.fetch = async () => new Response(JSON.stringify({ message }), { status: 403 });
+}"""
+"""Has the worker of the extension answered by a gateway that refuses everything, in these words."""
+
+PAIR_AGAIN: Final = """() => {
+  document.getElementById('link').value = 'http://127.0.0.1:9/pair#' + 'x'.repeat(40);
+  document.getElementById('pair-form').requestSubmit();
+}"""
+"""Sends the form for a link in a panel."""
+
+MARKUP: Final = """() => {
+  const own = new Set('html head meta title link body header h1 h2 h3 section form label input main div footer textarea'.split(' '));
+  const all = [...document.querySelectorAll('*')], names = all.flatMap((one) => one.getAttributeNames());
+  return [...new Set([...all.map((one) => one.localName).filter((name) => !own.has(name)), ...names.filter((name) => /^(?:on|srcdoc|style)/.test(name))])];
+}"""
+"""Of which elements a panel is made beside those of its file, and the attributes that no panel has."""
+
+HURRY: Final = """(times) => {
+  globalThis.realTimeout = setTimeout;
+  globalThis.polls = [];
+  globalThis.setTimeout = (run, ms = 0) => {
+    if (String(run).includes('load')) globalThis.polls.push(ms);
+    return globalThis.realTimeout(run, ms / times);
+  };
+}"""
+"""Has the clock of a worker run so many times as fast, and keeps how long it waits between two looks for messages."""

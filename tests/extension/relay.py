@@ -68,8 +68,8 @@ class Relay:
 
 
 @contextmanager
-def relay_to(target: str) -> Generator[Relay]:
-    """Stand before a gateway while the block lasts."""
+def relay_to(target: str = "") -> Generator[Relay]:
+    """Stand before a gateway while the block lasts; its `target` may be told later."""
     relay = Relay(target)
 
     class Handler(BaseHTTPRequestHandler):

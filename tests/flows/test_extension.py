@@ -25,7 +25,8 @@ from tests.integration.playwright.markup import page as made_page
 from tests.requirements import requirement
 from tests.site import Site
 from tests.site.shop import ORDERED, PASSWORD, shop_changes
-from tests.site.vectors import own_vectors
+from tests.site.vectors import own_vectors, public_vectors
+from tests.support.scale import sized
 from tests.support.extension import CHROMIUM, WAIT_MS, ExtensionBrowser, Panel, extension_browser
 
 pytestmark = [
@@ -44,17 +45,21 @@ _numbers = count()
 
 
 @pytest.fixture(scope="module")
-def weft(tmp_path_factory: pytest.TempPathFactory) -> Generator[System]:
-    """Run a Weft with two of those who answer clients, and as many rounds as they like."""
-    with weft_up(tmp_path_factory.mktemp("weft"), "--actors", ACTORS, WEFT_INTERACT_PER_MINUTE="0") as system:
-        yield system
+def relay() -> Generator[Relay]:
+    """Stand before the gateway, and keep what is sent to it."""
+    with relay_to() as relay:
+        yield relay
 
 
 @pytest.fixture(scope="module")
-def relay(weft: System) -> Generator[Relay]:
-    """Stand before that Weft, and keep what is sent to it."""
-    with relay_to(weft.ready.rest) as relay:
-        yield relay
+def weft(tmp_path_factory: pytest.TempPathFactory, relay: Relay) -> Generator[System]:
+    """Run a Weft with two of those who answer clients, as many rounds as they like, and push by the relay."""
+    push = {"WEFT_PUSH_CLIENT_URL": relay.url.replace("http", "ws")}
+    with weft_up(
+        tmp_path_factory.mktemp("weft"), "--actors", ACTORS, WEFT_INTERACT_PER_MINUTE="0", **push
+    ) as system:
+        relay.target = system.ready.rest
+        yield system
 
 
 @pytest.fixture(scope="module")
@@ -229,28 +234,42 @@ def test_what_a_page_does_to_its_own_world_changes_nothing(browser: ExtensionBro
 
 
 def test_words_of_pages_and_models_are_never_more_than_words(browser: ExtensionBrowser, tab: Page, site: Site) -> None:
-    """The corpus stands in every text of a session; then a page with such names is acted on."""
-    vectors = list(own_vectors())
+    """A public list and our own stand in every text that a page, a model or a gateway can write into the panel."""
+    vectors = [*public_vectors(), *list(own_vectors())[:: sized(4, 1)]]
+    whole = "\n".join(vectors)
     panel = shown(browser, tab, site, "<main><h1>Names</h1><button>Go</button></main>")
     state = {
-        "status": "asking",
-        "note": vectors[0],
-        "task": {"query": vectors[1], "id": "x", "phase": "act"},
-        "plan": {"steps": [{"description": one, "status": "pending"} for one in vectors], "currentStepIndex": 0},
+        "status": "permission",
+        "note": whole,
+        "task": {"query": whole, "id": "x", "phase": "act", "origin": whole},
+        "plan": {"steps": [{"description": one, "status": one} for one in vectors], "currentStepIndex": 0},
         "turns": [{"thought": one, "action": one, "observation": one, "status": one} for one in vectors]
         + [{"user": one} for one in vectors]
-        + [{"thought": one, "end": "done"} for one in vectors],
+        + [{"thought": one, "end": one} for one in vectors],
         "messages": [{"messageId": one, "role": one, "content": one, "actionString": one} for one in vectors],
-        "question": {"text": vectors[2], "options": vectors},
+        "question": {"text": whole, "options": vectors},
     }
     kept = {**browser.state(panel.tab), "tab": panel.tab, "session": str(uuid.uuid4()), "push": "off", **state}
+    paired = browser.worker.evaluate("chrome.storage.local.get(null)")
+    browser.worker.evaluate("(name) => chrome.storage.local.set({ name })", whole)
     browser.worker.evaluate("([tab, kept]) => chrome.storage.session.set({ [`tab:${tab}`]: kept })", [panel.tab, kept])
     panel.page.reload()
     expect(panel.page.locator("#log > li")).to_have_count(3 * len(vectors), timeout=WAIT_MS)
+    browser.worker.evaluate(pages.REFUSING, whole)
+    panel.page.evaluate(pages.PAIR_AGAIN)
+    expect(panel.page.locator("#settings-note")).to_contain_text("<script>", timeout=WAIT_MS)
+    browser.worker.evaluate("(kept) => { globalThis.fetch = globalThis.fetched; return chrome.storage.local.set(kept) }", paired)
 
     assert panel.page.evaluate("[window.ran ?? 0, document.scripts.length]") == [0, 1]
-    assert panel.page.locator("img, svg, iframe, object, embed, style, math, video").count() == 0
+    assert set(panel.page.evaluate(pages.MARKUP)) <= DRAWN
     assert panel.page.locator("#options button").count() == len(vectors)
+    assert panel.page.locator("#plan > li").count() == len(vectors)
+    for text in ("#note", "#question-text", "#allow-site", "#paired"):
+        assert "<script>" in (panel.page.locator(text).text_content() or "")
+
+
+DRAWN: Final = frozenset("button code details li ol p script span summary".split())
+"""What the panel is drawn of, beside what stands in its file."""
 
 
 def test_a_question_is_answered_by_keys_in_a_panel_for_everybody(
@@ -306,6 +325,45 @@ def test_a_task_goes_on_after_its_worker_was_put_to_sleep_and_the_network_was_go
     firsts = [body for body in relay.rounds if body["sessionId"] == session and "taskId" not in body]
     assert len(firsts) > 1
     assert all(one == firsts[0] for one in firsts)
+
+
+def test_an_hour_without_the_gateway_costs_time_and_no_message(
+    browser: ExtensionBrowser, tab: Page, site: Site, relay: Relay, weft: System
+) -> None:
+    """The clock of the worker runs 600 times as fast, so that the hour takes some seconds."""
+    panel = shown(browser, tab, site, pages.ROOMS)
+    assert panel.reach('Click "Book" for the Red room') == "Done"
+    expect(panel.page.locator("body")).to_have_attribute("data-push", "on", timeout=WAIT_MS)
+    session = browser.state(panel.tab)["session"]
+    before = panel.page.locator("#messages > li").count()
+    key = browser.worker.evaluate("chrome.storage.local.get('key').then(({ key }) => key)")
+
+    browser.worker.evaluate(pages.HURRY, 600)
+    relay.gone.set()
+    expect(panel.page.locator("body")).to_have_attribute("data-push", "off", timeout=WAIT_MS)
+    for number in range(3):
+        body = {"sessionId": session, "query": f"Wait {number} s", "url": "https://a.example/", "interactiveTree": TREE}
+        answer = weft.http.post("/api/agent/interact", json=body, headers={"Authorization": f"Bearer {key}"})
+        assert answer.status_code == 200, answer.text
+    while sum(waits := browser.worker.evaluate("globalThis.polls")) < HOUR_MS:
+        panel.page.wait_for_timeout(100)  # the test has its time
+    alone = panel.page.locator("#messages > li").count()
+    relay.gone.clear()
+    expect(panel.page.locator("body")).to_have_attribute("data-push", "on", timeout=WAIT_MS)
+    headers = {"Authorization": f"Bearer {key}"}
+    kept = weft.http.get(f"/api/session/{session}/messages", headers=headers).json()["messages"]
+    expect(panel.page.locator("#messages > li")).to_have_count(len(kept), timeout=WAIT_MS)
+    browser.worker.evaluate("globalThis.setTimeout = globalThis.realTimeout")
+
+    from_the_cut = waits[waits.index(POLLS_MS[0]) :]
+    assert from_the_cut == [*POLLS_MS, *[POLLS_MS[-1]] * (len(from_the_cut) - len(POLLS_MS))]
+    assert alone == before < len(kept)
+    assert [one["messageId"] for one in browser.state(panel.tab)["messages"]] == [one["messageId"] for one in kept]
+
+
+HOUR_MS: Final = 3_600_000
+POLLS_MS: Final = [3_000, 10_000, 30_000, 60_000]
+TREE: Final = [{"i": "6", "r": "btn", "n": "Search"}]
 
 
 def put_to_sleep(panel: Panel) -> None:
