@@ -48,6 +48,7 @@ _NAME_CHARS: Final = 40
 Target = Annotated[
     Path, typer.Argument(metavar="DIR|FILE.zip", help="Folder to write, or a zip of it.", show_default=True)
 ]
+WithModels = Annotated[bool, typer.Option("--models", help="Let it have models asked, too, which may cost.")]
 OnlyPair = Annotated[bool, typer.Option("--pair", help="Write nothing; print a link that pairs the extension.")]
 
 
@@ -55,6 +56,7 @@ def extension(
     target: Target = FOLDER,
     *,
     pair: OnlyPair = False,
+    models: WithModels = False,
     config: ConfigFile = None,
     data_dir: DataDir = None,
     log_level: LogLevel = None,
@@ -69,7 +71,8 @@ def extension(
         console.print(
             f"Wrote {target}. To load it: chrome://extensions, Developer mode, Load unpacked.", soft_wrap=True
         )
-    link = anyio.run(_pairing_link, loaded, pair)
+    scopes = (Scope.PAIR, Scope.MODELS) if models else (Scope.PAIR,)
+    link = anyio.run(_pairing_link, loaded, pair, scopes)
     if link:
         console.print("Open this link in that browser, or paste it into the settings of the extension:", soft_wrap=True)
         terminal.write(link)
@@ -120,7 +123,7 @@ def _files(folder: Traversable, prefix: str) -> Iterator[tuple[str, bytes]]:
             yield f"{prefix}{entry.name}", entry.read_bytes()
 
 
-async def _pairing_link(loaded: Loaded, needed: bool) -> str:  # noqa: FBT001 - the option of the command
+async def _pairing_link(loaded: Loaded, needed: bool, scopes: tuple[Scope, ...]) -> str:  # noqa: FBT001 - an option
     """Return a link with a new code; "" where no Weft runs and none is `needed`."""
     ready = await find(loaded.settings)
     if ready is None:
@@ -129,6 +132,6 @@ async def _pairing_link(loaded: Loaded, needed: bool) -> str:  # noqa: FBT001 - 
         return ""
     host = re.sub(r"[^A-Za-z0-9_.-]+", "-", socket.gethostname())[:_NAME_CHARS].strip("-.") or "host"
     name = f"pairing-{secrets.token_hex(3)}-extension-on-{host}"
-    body = {"name": name, "scopes": [Scope.PAIR.value], "expiresIn": CODE_S}
+    body = {"name": name, "scopes": [one.value for one in scopes], "expiresIn": CODE_S}
     made = await send(loaded.settings, ready, EdgeRequest("POST", "/api/keys", body=body), NewKey)
     return f"{loaded.settings.public_url or ready.rest}/pair#{made.key}"

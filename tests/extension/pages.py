@@ -13,15 +13,17 @@ ROOMS: Final = """<main><h1>Rooms</h1><table>
 
 SLOW: Final = """<main><h1>Slow</h1><button onclick="said.textContent += 1">Later</button><p id=said></p></main>"""
 
-SECRETS: Final = ("tulip-88-word", "4111111111111111", "917733", "csrf-5512")
-"""What stands in the fields of `PAINTED`."""
+SECRETS: Final = ("tulip-88-word", "4111111111111111", "917733", "csrf-5512", "5500000000000004")
+"""What stands in the fields of `PAINTED`, whose form hides its own properties behind its fields."""
 
 PAINTED: Final = f"""<main><h1>Paint</h1>
 <svg width=60 height=60><circle cx=30 cy=30 r=25 fill=blue onclick="said.textContent='b'"/></svg>
 <label>Password <input type=password value={SECRETS[0]}></label>
 <label>Card <input autocomplete=cc-number value={SECRETS[1]}></label>
 <label>One-time code <input autocomplete=one-time-code value={SECRETS[2]}></label>
-<input type=hidden name=t value={SECRETS[3]}><p role=status id=said></p></main>"""
+<input type=hidden name=t value={SECRETS[3]}><p role=status id=said></p><p id=deep></p>
+<form onsubmit="stolen()"><input name=attributes><input name=getAttribute><input name=querySelectorAll></form></main>
+<script>deep.attachShadow({{ mode: 'open' }}).innerHTML = '<input autocomplete=cc-number value={SECRETS[4]}>'</script>"""
 
 _MOVED: Final = """<main><h1>Moves</h1>
 <p id=box><button id=one>Keep</button> <button id=two>Delete all</button></p><p role=status id=said></p></main><script>

@@ -72,8 +72,8 @@ hear((state) => {
 });
 
 async function shownSettings() {
-  const { gateway, key, name } = await settings();
-  return { gateway, name, paired: Boolean(key) };
+  const { gateway, key, name, models } = await settings();
+  return { gateway, name, models, paired: Boolean(key) };
 }
 
 async function tellSettings() {

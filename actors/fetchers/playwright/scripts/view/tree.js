@@ -86,9 +86,11 @@ weft.part((view) => {
   Object.assign(view, {
     UNREAD, INLINE, above, below, rootIn, isWithin, way, nodes, tag, parent, children, isElement,
     attribute: method(Element, 'getAttribute'),
+    attributeNames: method(Element, 'getAttributeNames'),
     setAttribute: method(Element, 'setAttribute'),
     removeAttribute: method(Element, 'removeAttribute'),
     matches: method(Element, 'matches'),
+    closest: method(Element, 'closest'),
     find: method(Element, 'querySelector'),
     findFirst: method(Document, 'querySelector'),
     findAll: method(Document, 'querySelectorAll'),
