@@ -16,6 +16,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Page, Playwright, expect, sync_playwright
 
+from actors.gateway.access.rules import EXTENSION_ORIGIN
 from tests.acting.miniwob import MiniWob, miniwob
 from tests.extension import axe_source, pages
 from tests.extension.relay import Relay, relay_to
@@ -92,9 +93,9 @@ def tab(browser: ExtensionBrowser) -> Generator[Page]:
     page.close()
 
 
-def pairing_link(weft: System) -> str:
+def pairing_link(weft: System, *options: str) -> str:
     """Ask for a link that pairs."""
-    link = weft.run("extension", "--pair").stdout.strip()
+    link = weft.run("extension", "--pair", *options).stdout.strip()
     assert link.startswith(f"{weft.ready.rest}/pair#weft_")
     return link
 
@@ -159,8 +160,14 @@ def test_one_click_on_the_page_of_the_gateway_pairs_once_and_nobody_else_gets_a_
     assert "default-src 'none'" in policy
     assert told == ["This page does not pair.", "no answer", "refused"]
     keys = {one["name"]: one["scopes"] for one in weft.http.get("/api/keys").json()["keys"]}
-    assert (kept["gateway"], keys[kept["name"]]) == (weft.ready.rest, ["browser"])
+    assert (kept["gateway"], keys[kept["name"]], kept["models"]) == (weft.ready.rest, ["browser"], False)
+    for path in ("/pair", "/api/pair"):
+        rebound = weft.http.request("GET" if path == "/pair" else "POST", path, headers={"Host": "evil.example"})
+        assert rebound.status_code == 421
     assert not any("pair" in scopes for name, scopes in keys.items() if name == kept["name"])
+    code = pairing_link(weft, "--models").rpartition("#")[2]
+    headers = {"Origin": EXTENSION_ORIGIN, "Authorization": f"Bearer {code}"}
+    assert weft.http.post("/api/pair", headers=headers).json()["scopes"] == ["browser", "models"]
     revoked = weft.run("keys", "revoke", kept["name"])
     assert revoked.returncode == 0
     refused = weft.http.get("/api/session", headers={"Authorization": f"Bearer {kept['key']}"})
@@ -190,7 +197,8 @@ def test_more_of_the_page_is_sent_where_it_is_asked_for_and_no_secret_goes_along
         scale = image.width / float(tab.evaluate("innerWidth"))
         across, down = round((box["x"] + 8) * scale), round((box["y"] + 8) * scale)
         assert image.convert("L").tobytes()[down * image.width + across] < DARK
-    assert next(one["dom"] for one in rounds if one.get("dom")).startswith("<html")
+    dom = next(one["dom"] for one in rounds if one.get("dom"))
+    assert (dom[:5], "onsubmit" in dom, "data-weft-mark" in dom) == ("<html", False, False)
     assert "dom" not in rounds[0]
     sent = json.dumps([{name: value for name, value in one.items() if "rl" not in name} for one in rounds])
     assert [one for one in pages.SECRETS if one in sent] == []
@@ -382,6 +390,23 @@ def put_to_sleep(panel: Panel) -> None:
     session.send("ServiceWorker.enable")
     session.send("ServiceWorker.stopAllWorkers")
     session.detach()
+
+
+def test_a_site_is_asked_for_when_a_task_comes_to_it_and_is_let_go_again(
+    browser: ExtensionBrowser, tab: Page, site: Site
+) -> None:
+    """Nobody can press the dialog of the browser here: what it would be pressed for is set beforehand, as its owner can."""
+    panel = shown(browser, tab, site, pages.ROOMS)
+    elsewhere = site.url(made_page(pages.ROOMS)).replace("127.0.0.1", "localhost")
+    assert panel.reach(f'Go to {elsewhere}, click "Book" for the Red room') == "Waits for you"
+    assert browser.origins == []
+
+    with browser.approved("http://localhost/*"):
+        panel.page.get_by_role("button", name="Allow localhost").press("Enter")
+        expect(panel.page.locator("#status")).to_have_text("Done", timeout=WAIT_MS)
+        assert tab.locator("#said").inner_text() == "Red"
+        assert browser.origins == ["http://localhost/*"]
+    assert browser.origins == []
 
 
 @pytest.mark.full

@@ -50,6 +50,9 @@ UNLIMITED: Final = {
     "WEFT_CONNECTIONS_PER_ADDRESS": "0",
 }
 WAIT_S: Final = 30.0
+BRIEF_S: Final = 30
+"""How long a key is good that expires in a test: what comes before takes a part of that."""
+
 Json = dict[str, Any]
 
 
@@ -137,8 +140,9 @@ def round_of(weft: System, session: str, query: str = "Click Search", key: str =
     return data
 
 
-def made_key(weft: System, name: str) -> Json:
-    answer = weft.http.post("/api/keys", json={"name": name, "scopes": ["browser"]})
+def made_key(weft: System, name: str, good_s: int = 0) -> Json:
+    body = {"name": name, "scopes": ["browser"], **({"expiresIn": good_s} if good_s else {})}
+    answer = weft.http.post("/api/keys", json=body)
     assert answer.status_code == 200, answer.text
     made: Json = answer.json()
     return made
@@ -316,30 +320,37 @@ def test_what_is_signed_and_for_whom(weft: System) -> None:
     assert refused(weft.http.post("/api/pusher/auth", json={})) == (415, "INVALID_REQUEST")
 
 
-def test_the_channels_of_a_key_end_when_it_is_revoked(weft: System) -> None:
-    made, config = made_key(weft, "brief"), config_of(weft)
+@pytest.mark.parametrize("end", ["revoked", pytest.param("expired", marks=pytest.mark.full)])
+def test_the_channels_of_a_key_end_with_it_and_its_signatures_open_none_again(weft: System, end: str) -> None:
+    made, config = made_key(weft, end, BRIEF_S if end == "expired" else 0), config_of(weft)
     session = begun(weft, made["key"])
     channel = f"private-session-{session}"
     url = f"ws://{config['host']}:{config['port']}/app/{config['key']}?protocol=7"
     sockets = [connect(url, proxy=None, legacy=True) for _ in range(4)]  # some at either gateway
+    requests = list[str]()
     try:
         for socket in sockets:
             hello = json.loads(json.loads(socket.recv(WAIT_S))["data"])
             token = auth(weft, hello["socket_id"], channel, made["key"]).json()["auth"]
-            socket.send(json.dumps({"event": "pusher:subscribe", "data": {"channel": channel, "auth": token}}))
+            requests.append(json.dumps({"event": "pusher:subscribe", "data": {"channel": channel, "auth": token}}))
+            socket.send(requests[-1])
             assert json.loads(socket.recv(WAIT_S))["event"] == "pusher_internal:subscription_succeeded"
         round_of(weft, session, key=made["key"])
         told = [[json.loads(socket.recv(WAIT_S))["event"] for _ in range(3)] for socket in sockets]
-        assert weft.http.delete(f"/api/keys/{made['id']}").status_code == 200
-        ended = [json.loads(socket.recv(WAIT_S)) for socket in sockets]
+        if end == "revoked":
+            assert weft.http.delete(f"/api/keys/{made['id']}").status_code == 200
+        ended = [json.loads(socket.recv(WAIT_S + BRIEF_S)) for socket in sockets]
+        for socket, request in zip(sockets, requests, strict=True):
+            socket.send(request)
+        again = [json.loads(socket.recv(WAIT_S)) for socket in sockets]
     finally:
         for socket in sockets:
             socket.close()
 
     assert told == [["new_message", "new_message", "interact_response"]] * 4
-    assert [(one["event"], json.loads(one["data"])["status"]) for one in ended] == [
+    assert [(one["event"], json.loads(one["data"])["status"]) for one in [*ended, *again]] == [
         ("pusher:subscription_error", 401)
-    ] * 4
+    ] * 8
 
 
 def server_of(weft: System, secret: str = APP["secret"]) -> Any:
