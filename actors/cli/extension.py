@@ -37,7 +37,7 @@ _PAGE_CODE: Final = "view"
 _UNUSED: Final = frozenset({"closed", "content", "facts", "markers", "observe", "rows", "snapshot"})
 """Parts of the page code that are only called by the browser tier."""
 
-_EXECUTOR: Final = ("executor", "elements", "pointing", "typing", "reading", "looking", "mark")
+_EXECUTOR: Final = ("executor", "elements", "pointing", "typing", "reading", "capture", "mark")
 """The parts of `page/` in the order in which they run, after the page code."""
 
 _EPOCH: Final = (1980, 1, 1, 0, 0, 0)
@@ -52,7 +52,7 @@ WithModels = Annotated[bool, typer.Option("--models", help="Let it have models a
 OnlyPair = Annotated[bool, typer.Option("--pair", help="Write nothing; print a link that pairs the extension.")]
 
 
-def extension(
+def extension(  # noqa: PLR0913 - the options of the command
     target: Target = FOLDER,
     *,
     pair: OnlyPair = False,

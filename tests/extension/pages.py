@@ -23,7 +23,9 @@ PAINTED: Final = f"""<main><h1>Paint</h1>
 <label>One-time code <input autocomplete=one-time-code value={SECRETS[2]}></label>
 <input type=hidden name=t value={SECRETS[3]}><p role=status id=said></p><p id=deep></p>
 <form onsubmit="stolen()"><input name=attributes><input name=getAttribute><input name=querySelectorAll></form></main>
-<script>deep.attachShadow({{ mode: 'open' }}).innerHTML = '<input autocomplete=cc-number value={SECRETS[4]}>'</script>"""
+<script>
+deep.attachShadow({{ mode: 'open' }}).innerHTML = '<input autocomplete=cc-number value={SECRETS[4]}>';
+</script>"""
 
 _MOVED: Final = """<main><h1>Moves</h1>
 <p id=box><button id=one>Keep</button> <button id=two>Delete all</button></p><p role=status id=said></p></main><script>
@@ -118,9 +120,11 @@ PAIR_AGAIN: Final = """() => {
 """Sends the form for a link in a panel."""
 
 MARKUP: Final = """() => {
-  const own = new Set('html head meta title link body header h1 h2 h3 section form label input main div footer textarea'.split(' '));
+  const own = new Set('html head meta title link body header h1 h2 h3 section form label input main div'.split(' '));
+  for (const name of ['footer', 'textarea']) own.add(name);
   const all = [...document.querySelectorAll('*')], names = all.flatMap((one) => one.getAttributeNames());
-  return [...new Set([...all.map((one) => one.localName).filter((name) => !own.has(name)), ...names.filter((name) => /^(?:on|srcdoc|style)/.test(name))])];
+  const odd = names.filter((name) => /^(?:on|srcdoc|style)/.test(name));
+  return [...new Set([...all.map((one) => one.localName).filter((name) => !own.has(name)), ...odd])];
 }"""
 """Of which elements a panel is made beside those of its file, and the attributes that no panel has."""
 

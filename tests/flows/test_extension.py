@@ -27,8 +27,8 @@ from tests.requirements import requirement
 from tests.site import Site
 from tests.site.shop import ORDERED, PASSWORD, shop_changes
 from tests.site.vectors import own_vectors, public_vectors
-from tests.support.scale import sized
 from tests.support.extension import CHROMIUM, WAIT_MS, ExtensionBrowser, Panel, extension_browser
+from tests.support.scale import sized
 
 pytestmark = [
     pytest.mark.nats,
@@ -57,9 +57,7 @@ def relay() -> Generator[Relay]:
 def weft(tmp_path_factory: pytest.TempPathFactory, relay: Relay) -> Generator[System]:
     """Run a Weft with two of those who answer clients, as many rounds as they like, and push by the relay."""
     push = {"WEFT_PUSH_CLIENT_URL": relay.url.replace("http", "ws")}
-    with weft_up(
-        tmp_path_factory.mktemp("weft"), "--actors", ACTORS, WEFT_INTERACT_PER_MINUTE="0", **push
-    ) as system:
+    with weft_up(tmp_path_factory.mktemp("weft"), "--actors", ACTORS, WEFT_INTERACT_PER_MINUTE="0", **push) as system:
         relay.target = system.ready.rest
         yield system
 
@@ -275,7 +273,9 @@ def test_words_of_pages_and_models_are_never_more_than_words(browser: ExtensionB
     browser.worker.evaluate(pages.REFUSING, whole)
     panel.page.evaluate(pages.PAIR_AGAIN)
     expect(panel.page.locator("#settings-note")).to_contain_text("<script>", timeout=WAIT_MS)
-    browser.worker.evaluate("(kept) => { globalThis.fetch = globalThis.fetched; return chrome.storage.local.set(kept) }", paired)
+    browser.worker.evaluate(
+        "(kept) => { globalThis.fetch = globalThis.fetched; return chrome.storage.local.set(kept) }", paired
+    )
 
     assert panel.page.evaluate("[window.ran ?? 0, document.scripts.length]") == [0, 1]
     assert set(panel.page.evaluate(pages.MARKUP)) <= DRAWN
@@ -285,7 +285,7 @@ def test_words_of_pages_and_models_are_never_more_than_words(browser: ExtensionB
         assert "<script>" in (panel.page.locator(text).text_content() or "")
 
 
-DRAWN: Final = frozenset("button code details li ol p script span summary".split())
+DRAWN: Final = frozenset(["button", "code", "details", "li", "ol", "p", "script", "span", "summary"])
 """What the panel is drawn of, beside what stands in its file."""
 
 
@@ -395,7 +395,7 @@ def put_to_sleep(panel: Panel) -> None:
 def test_a_site_is_asked_for_when_a_task_comes_to_it_and_is_let_go_again(
     browser: ExtensionBrowser, tab: Page, site: Site
 ) -> None:
-    """Nobody can press the dialog of the browser here: what it would be pressed for is set beforehand, as its owner can."""
+    """Nobody can press the dialog of the browser here: its owner has said yes beforehand, in its own settings."""
     panel = shown(browser, tab, site, pages.ROOMS)
     elsewhere = site.url(made_page(pages.ROOMS)).replace("127.0.0.1", "localhost")
     assert panel.reach(f'Go to {elsewhere}, click "Book" for the Red room') == "Waits for you"

@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 import anyio
+import anyio.lowlevel
 from anyio import to_thread
 
 from actors.gateway.push.sockets import MAX_FRAMES
@@ -61,7 +62,7 @@ async def test_who_takes_nothing_is_cut_off_and_comes_back() -> None:
         listener.pause()
         while server.channels.sockets:
             server.deliver(8, 9_000)
-            await anyio.sleep(0)
+            await anyio.lowlevel.checkpoint()
         listener.go_on()
 
         await comes_back(server, listener)

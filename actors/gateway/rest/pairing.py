@@ -93,8 +93,8 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         path="/api/pair",
         name="pair",
         summary="Exchange a code, a key with the scope `pair`, for the key of an extension.",
-        about="Weft's own extension alone is given one, by its Origin. It has the scope `browser`, and `models` where the "
-        "code has it, too; the code is good for nothing from then on.",
+        about="Weft's own extension alone is given one, by its Origin. It has the scope `browser`, and `models` where "
+        "the code has it, too; the code is good for nothing from then on.",
         run=_pair,
         answer=NewKey,
         scope=Scope.PAIR,

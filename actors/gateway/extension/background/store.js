@@ -44,9 +44,9 @@ export async function all() {
   return Object.entries(await chrome.storage.session.get(null)).filter(([name]) => name.startsWith(TAB)).map(([, state]) => state);
 }
 
-export const hear = (listener) => listeners.add(listener);
+export const onChange = (listener) => listeners.add(listener);
 
 // What the panel shows of a session: no page, no key.
-export function shown({ tab, session, status, task, plan, turns, messages, question, note, push }) {
+export function panelState({ tab, session, status, task, plan, turns, messages, question, note, push }) {
   return { tab, session, status, query: task?.query ?? '', plan, turns, messages, question, note, push, origin: task?.origin ?? '' };
 }

@@ -7,7 +7,7 @@ from typing import Any
 
 import anyio
 import pytest
-from websockets.asyncio.client import ClientConnection, connect
+from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed
 
 from actors.gateway.push.channels import MAX_CHANNELS, MAX_GRANTS

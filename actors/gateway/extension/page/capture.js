@@ -124,8 +124,8 @@ weftExecutor.part((executor) => {
 
   // -- what came of an action ----------------------------------------------------------------------------------------
 
-  // Errors and successes that the page has told of in so many seconds.
-  function tidings({ seconds }) {
+  // Errors and successes that the page has shown in so many seconds.
+  function findings({ seconds }) {
     const { recentEvents } = weft.view().events(), found = { errors: [], successes: [] };
     for (const line of recentEvents) {
       const match = EVENT.exec(line);
@@ -143,5 +143,5 @@ weftExecutor.part((executor) => {
     return { found: true, value: executor.isSecret(field) ? '' : String(field.value ?? field.innerText ?? '').slice(0, 200), secret: executor.isSecret(field), filled: Boolean(field.value), checked: field.checked ?? null };
   }
 
-  Object.assign(executor, { quiet, leave, tree, fitted, skeleton, dom, secrets, tidings, standing });
+  Object.assign(executor, { quiet, leave, tree, fitted, skeleton, dom, secrets, findings, standing });
 });
