@@ -26,8 +26,6 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 from websockets.typing import Origin
 
-from actors.fetchers.playwright import chromium
-from actors.settings import Settings
 from tests.flows.system import System, weft_up
 from tests.push import HERE, clients
 from tests.push.listeners import node_listener
@@ -201,52 +199,47 @@ IN_A_BROWSER: Final = """([config, channel, auth]) => new Promise((done, fail) =
 
 
 @requirement("001.3.chat")
-@pytest.mark.parametrize("where", ["page", "worker"])
-def test_pusher_js_in_chromium_hears_a_session(weft: System, pages: Pages, where: str, tmp_path: Path) -> None:
+def test_pusher_js_in_chromium_hears_a_session(weft: System, pages: Pages, tmp_path: Path) -> None:
     """In a page of an allowed origin, and in the service worker of an extension of Manifest V3."""
-    executable = chromium.find(Settings(data_dir=tmp_path)) if where == "page" else shutil.which("chromium")
+    executable = shutil.which("chromium")
     if executable is None:
         pytest.skip("an extension needs a Chromium that is not the headless shell")
-    session = begun(weft)
-    request = {
-        "method": "POST",
-        "headers": {"Authorization": f"Bearer {weft.key}", "Content-Type": "application/json"},
-        "body": json.dumps(
-            {
-                "sessionId": session,
-                "query": "Click Search",
-                "url": "https://shop.example/",
-                "interactiveTree": [{"i": "6", "r": "btn", "n": "Search"}],
-            }
-        ),
-    }
-    rounds = {"url": f"{weft.ready.rest}/api/agent/interact", "request": request}
-    given = [
-        config_of(weft),
-        f"private-session-{session}",
-        {"endpoint": f"{weft.ready.rest}/api/pusher/auth", "key": weft.key, "round": rounds},
-    ]
     extension = [f"--disable-extensions-except={pages.extension}", f"--load-extension={pages.extension}"]
     arguments = ["--no-sandbox", "--disable-features=DisableLoadExtensionCommandLineSwitch"]
+    sessions = [begun(weft), begun(weft)]
     with sync_playwright() as playwright:
-        if where == "page":
-            browser = playwright.chromium.launch(executable_path=executable, args=arguments)
-            page = browser.new_page()
-            page.goto(f"{pages.origin}/page.html")
-            heard = page.evaluate(IN_A_BROWSER, given)
-            browser.close()
-        else:
-            context = playwright.chromium.launch_persistent_context(
-                str(tmp_path / "profile"),
-                executable_path=executable,
-                headless=False,
-                args=["--headless=new", *arguments, *extension],
-            )
-            worker: Worker = (context.service_workers or [context.wait_for_event("serviceworker")])[0]
-            heard = worker.evaluate(IN_A_BROWSER, given)
-            context.close()
+        context = playwright.chromium.launch_persistent_context(
+            str(tmp_path / "profile"),
+            executable_path=executable,
+            headless=False,
+            args=["--headless=new", *arguments, *extension],
+        )
+        page = context.pages[0]
+        page.goto(f"{pages.origin}/page.html")
+        worker: Worker = (context.service_workers or [context.wait_for_event("serviceworker")])[0]
+        heard = [
+            page.evaluate(IN_A_BROWSER, browser_case(weft, sessions[0])),
+            worker.evaluate(IN_A_BROWSER, browser_case(weft, sessions[1])),
+        ]
+        context.close()
 
-    assert heard == [["new_message", session], ["new_message", session], ["interact_response", session]]
+    told = ("new_message", "new_message", "interact_response")
+    assert heard == [[[event, session] for event in told] for session in sessions]
+
+
+def browser_case(weft: System, session: str) -> list[Any]:
+    """Return what a script in a browser needs to hear of a session: how to connect, and the round that it sends."""
+    body = {
+        "sessionId": session,
+        "query": "Click Search",
+        "url": "https://shop.example/",
+        "interactiveTree": [{"i": "6", "r": "btn", "n": "Search"}],
+    }
+    headers = {"Authorization": f"Bearer {weft.key}", "Content-Type": "application/json"}
+    request = {"method": "POST", "headers": headers, "body": json.dumps(body)}
+    rounds = {"url": f"{weft.ready.rest}/api/agent/interact", "request": request}
+    signing = {"endpoint": f"{weft.ready.rest}/api/pusher/auth", "key": weft.key, "round": rounds}
+    return [config_of(weft), f"private-session-{session}", signing]
 
 
 def test_pysher_hears_what_the_official_python_client_triggers(weft: System) -> None:
