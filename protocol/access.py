@@ -47,7 +47,7 @@ class Scope(StrEnum):
     """Look at the figures of the system, and speak packets with it."""
 
     PAIR = "pair"
-    """Be exchanged, once, for a key of a browser extension, which has the scope `browser` alone."""
+    """Be exchanged, once, for a key of a browser extension: of the scope `browser`, and `models` beside `models`."""
 
 
 UNASKED: Final = frozenset({Scope.INTEGRATIONS, Scope.MODELS, Scope.ROUTES, Scope.OPERATE, Scope.PAIR})

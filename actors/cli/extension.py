@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import anyio
+import rjsmin
 import typer
 
 from actors.cli import terminal
@@ -33,7 +34,10 @@ CODE_S: Final = 600
 _PAGE_CODE: Final = "view"
 """Where the page code stands in the extension, which the browser tier has too."""
 
-_EXECUTOR: Final = ("executor", "elements", "pointing", "typing", "reading", "looking", "mark")
+_UNUSED: Final = frozenset({"closed", "content", "facts", "markers", "observe", "rows", "snapshot"})
+"""Parts of the page code that are only called by the browser tier."""
+
+_EXECUTOR: Final = ("executor", "elements", "pointing", "typing", "reading", "capture", "mark")
 """The parts of `page/` in the order in which they run, after the page code."""
 
 _EPOCH: Final = (1980, 1, 1, 0, 0, 0)
@@ -44,13 +48,15 @@ _NAME_CHARS: Final = 40
 Target = Annotated[
     Path, typer.Argument(metavar="DIR|FILE.zip", help="Folder to write, or a zip of it.", show_default=True)
 ]
+WithModels = Annotated[bool, typer.Option("--models", help="Let it have models asked, too, which may cost.")]
 OnlyPair = Annotated[bool, typer.Option("--pair", help="Write nothing; print a link that pairs the extension.")]
 
 
-def extension(
+def extension(  # noqa: PLR0913 - the options of the command
     target: Target = FOLDER,
     *,
     pair: OnlyPair = False,
+    models: WithModels = False,
     config: ConfigFile = None,
     data_dir: DataDir = None,
     log_level: LogLevel = None,
@@ -65,7 +71,8 @@ def extension(
         console.print(
             f"Wrote {target}. To load it: chrome://extensions, Developer mode, Load unpacked.", soft_wrap=True
         )
-    link = anyio.run(_pairing_link, loaded, pair)
+    scopes = (Scope.PAIR, Scope.MODELS) if models else (Scope.PAIR,)
+    link = anyio.run(_pairing_link, loaded, pair, scopes)
     if link:
         console.print("Open this link in that browser, or paste it into the settings of the extension:", soft_wrap=True)
         terminal.write(link)
@@ -96,17 +103,16 @@ def write_extension(target: Path) -> None:
 
 
 def extension_files() -> Iterator[tuple[str, bytes]]:
-    """Yield every file of the extension by its name: its own, the page code as it is, and the order of both."""
-    from actors.fetchers.playwright.view.documents import PARTS  # noqa: PLC0415 - imports Playwright
+    """Yield every file of the extension by its name: its own, the page code that it calls, and the order of both."""
+    from actors.fetchers.playwright.view.documents import PARTS, page_code  # noqa: PLC0415 - imports Playwright
 
-    actors = resources.files("actors")
-    yield from _files(actors / "gateway" / "extension", "")
-    view = actors / "fetchers" / "playwright" / "scripts" / "view"
-    for part in PARTS:
-        yield f"{_PAGE_CODE}/{part}.js", view.joinpath(f"{part}.js").read_bytes()
-    order = [f"{_PAGE_CODE}/{part}.js" for part in PARTS] + [f"page/{part}.js" for part in _EXECUTOR]
-    about = "// The scripts that run in a page, in their order."
-    yield "page/files.js", f"{about}\nexport const FILES = {json.dumps(order)};\n".encode()
+    for name, content in _files(resources.files("actors") / "gateway" / "extension", ""):
+        yield name, str(rjsmin.jsmin(content.decode())).encode() if name.endswith(".js") else content
+    parts = [part for part in PARTS if part not in _UNUSED]
+    for part in parts:
+        yield f"{_PAGE_CODE}/{part}.js", page_code(part).encode()
+    order = [f"{_PAGE_CODE}/{part}.js" for part in parts] + [f"page/{part}.js" for part in _EXECUTOR]
+    yield "page/files.js", f"export const FILES={json.dumps(order)};\n".encode()
 
 
 def _files(folder: Traversable, prefix: str) -> Iterator[tuple[str, bytes]]:
@@ -117,7 +123,7 @@ def _files(folder: Traversable, prefix: str) -> Iterator[tuple[str, bytes]]:
             yield f"{prefix}{entry.name}", entry.read_bytes()
 
 
-async def _pairing_link(loaded: Loaded, needed: bool) -> str:  # noqa: FBT001 - the option of the command
+async def _pairing_link(loaded: Loaded, needed: bool, scopes: tuple[Scope, ...]) -> str:  # noqa: FBT001 - an option
     """Return a link with a new code; "" where no Weft runs and none is `needed`."""
     ready = await find(loaded.settings)
     if ready is None:
@@ -126,6 +132,6 @@ async def _pairing_link(loaded: Loaded, needed: bool) -> str:  # noqa: FBT001 - 
         return ""
     host = re.sub(r"[^A-Za-z0-9_.-]+", "-", socket.gethostname())[:_NAME_CHARS].strip("-.") or "host"
     name = f"pairing-{secrets.token_hex(3)}-extension-on-{host}"
-    body = {"name": name, "scopes": [Scope.PAIR.value], "expiresIn": CODE_S}
+    body = {"name": name, "scopes": [one.value for one in scopes], "expiresIn": CODE_S}
     made = await send(loaded.settings, ready, EdgeRequest("POST", "/api/keys", body=body), NewKey)
     return f"{loaded.settings.public_url or ready.rest}/pair#{made.key}"

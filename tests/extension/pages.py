@@ -13,15 +13,19 @@ ROOMS: Final = """<main><h1>Rooms</h1><table>
 
 SLOW: Final = """<main><h1>Slow</h1><button onclick="said.textContent += 1">Later</button><p id=said></p></main>"""
 
-SECRETS: Final = ("tulip-88-word", "4111111111111111", "917733", "csrf-5512")
-"""What stands in the fields of `PAINTED`."""
+SECRETS: Final = ("tulip-88-word", "4111111111111111", "917733", "csrf-5512", "5500000000000004")
+"""What stands in the fields of `PAINTED`, whose form hides its own properties behind its fields."""
 
 PAINTED: Final = f"""<main><h1>Paint</h1>
 <svg width=60 height=60><circle cx=30 cy=30 r=25 fill=blue onclick="said.textContent='b'"/></svg>
 <label>Password <input type=password value={SECRETS[0]}></label>
 <label>Card <input autocomplete=cc-number value={SECRETS[1]}></label>
 <label>One-time code <input autocomplete=one-time-code value={SECRETS[2]}></label>
-<input type=hidden name=t value={SECRETS[3]}><p role=status id=said></p></main>"""
+<input type=hidden name=t value={SECRETS[3]}><p role=status id=said></p><p id=deep></p>
+<form onsubmit="stolen()"><input name=attributes><input name=getAttribute><input name=querySelectorAll></form></main>
+<script>
+deep.attachShadow({{ mode: 'open' }}).innerHTML = '<input autocomplete=cc-number value={SECRETS[4]}>';
+</script>"""
 
 _MOVED: Final = """<main><h1>Moves</h1>
 <p id=box><button id=one>Keep</button> <button id=two>Delete all</button></p><p role=status id=said></p></main><script>
@@ -102,3 +106,34 @@ AXE: Final = """async (source) => {
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map((one) => one.target).join(' ')}`);
 }"""
 """What axe-core finds wrong with a page."""
+
+REFUSING: Final = """(message) => {
+  globalThis.fetched ??= globalThis.fetch;
+  globalThis.fetch = async () => new Response(JSON.stringify({ message }), { status: 403 });
+}"""
+"""Has the worker of the extension answered by a gateway that refuses everything, in these words."""
+
+PAIR_AGAIN: Final = """() => {
+  document.getElementById('link').value = 'http://127.0.0.1:9/pair#' + 'x'.repeat(40);
+  document.getElementById('pair-form').requestSubmit();
+}"""
+"""Sends the form for a link in a panel."""
+
+MARKUP: Final = """() => {
+  const own = new Set('html head meta title link body header h1 h2 h3 section form label input main div'.split(' '));
+  for (const name of ['footer', 'textarea']) own.add(name);
+  const all = [...document.querySelectorAll('*')], names = all.flatMap((one) => one.getAttributeNames());
+  const odd = names.filter((name) => /^(?:on|srcdoc|style)/.test(name));
+  return [...new Set([...all.map((one) => one.localName).filter((name) => !own.has(name)), ...odd])];
+}"""
+"""Of which elements a panel is made beside those of its file, and the attributes that no panel has."""
+
+HURRY: Final = """(times) => {
+  globalThis.realTimeout = setTimeout;
+  globalThis.polls = [];
+  globalThis.setTimeout = (run, ms = 0) => {
+    if (String(run).includes('load')) globalThis.polls.push(ms);
+    return globalThis.realTimeout(run, ms / times);
+  };
+}"""
+"""Has the clock of a worker run so many times as fast, and keeps how long it waits between two looks for messages."""

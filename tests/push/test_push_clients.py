@@ -17,7 +17,7 @@ from importlib import import_module
 from pathlib import Path
 from queue import Queue
 from threading import Thread
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import httpx2
 import pytest
@@ -26,10 +26,9 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 from websockets.typing import Origin
 
-from actors.fetchers.playwright import chromium
-from actors.settings import Settings
 from tests.flows.system import System, weft_up
 from tests.push import HERE, clients
+from tests.push.listeners import node_listener
 from tests.requirements import requirement
 
 pytestmark = [pytest.mark.nats, pytest.mark.browser, pytest.mark.timeout(180)]
@@ -49,6 +48,9 @@ UNLIMITED: Final = {
     "WEFT_CONNECTIONS_PER_ADDRESS": "0",
 }
 WAIT_S: Final = 30.0
+BRIEF_S: Final = 30
+"""How long a key is good that expires in a test: what comes before takes a part of that."""
+
 Json = dict[str, Any]
 
 
@@ -136,8 +138,9 @@ def round_of(weft: System, session: str, query: str = "Click Search", key: str =
     return data
 
 
-def made_key(weft: System, name: str) -> Json:
-    answer = weft.http.post("/api/keys", json={"name": name, "scopes": ["browser"]})
+def made_key(weft: System, name: str, good_s: int = 0) -> Json:
+    body = {"name": name, "scopes": ["browser"], **({"expiresIn": good_s} if good_s else {})}
+    answer = weft.http.post("/api/keys", json=body)
     assert answer.status_code == 200, answer.text
     made: Json = answer.json()
     return made
@@ -196,52 +199,47 @@ IN_A_BROWSER: Final = """([config, channel, auth]) => new Promise((done, fail) =
 
 
 @requirement("001.3.chat")
-@pytest.mark.parametrize("where", ["page", "worker"])
-def test_pusher_js_in_chromium_hears_a_session(weft: System, pages: Pages, where: str, tmp_path: Path) -> None:
+def test_pusher_js_in_chromium_hears_a_session(weft: System, pages: Pages, tmp_path: Path) -> None:
     """In a page of an allowed origin, and in the service worker of an extension of Manifest V3."""
-    executable = chromium.find(Settings(data_dir=tmp_path)) if where == "page" else shutil.which("chromium")
+    executable = shutil.which("chromium")
     if executable is None:
         pytest.skip("an extension needs a Chromium that is not the headless shell")
-    session = begun(weft)
-    request = {
-        "method": "POST",
-        "headers": {"Authorization": f"Bearer {weft.key}", "Content-Type": "application/json"},
-        "body": json.dumps(
-            {
-                "sessionId": session,
-                "query": "Click Search",
-                "url": "https://shop.example/",
-                "interactiveTree": [{"i": "6", "r": "btn", "n": "Search"}],
-            }
-        ),
-    }
-    rounds = {"url": f"{weft.ready.rest}/api/agent/interact", "request": request}
-    given = [
-        config_of(weft),
-        f"private-session-{session}",
-        {"endpoint": f"{weft.ready.rest}/api/pusher/auth", "key": weft.key, "round": rounds},
-    ]
     extension = [f"--disable-extensions-except={pages.extension}", f"--load-extension={pages.extension}"]
     arguments = ["--no-sandbox", "--disable-features=DisableLoadExtensionCommandLineSwitch"]
+    sessions = [begun(weft), begun(weft)]
     with sync_playwright() as playwright:
-        if where == "page":
-            browser = playwright.chromium.launch(executable_path=executable, args=arguments)
-            page = browser.new_page()
-            page.goto(f"{pages.origin}/page.html")
-            heard = page.evaluate(IN_A_BROWSER, given)
-            browser.close()
-        else:
-            context = playwright.chromium.launch_persistent_context(
-                str(tmp_path / "profile"),
-                executable_path=executable,
-                headless=False,
-                args=["--headless=new", *arguments, *extension],
-            )
-            worker: Worker = (context.service_workers or [context.wait_for_event("serviceworker")])[0]
-            heard = worker.evaluate(IN_A_BROWSER, given)
-            context.close()
+        context = playwright.chromium.launch_persistent_context(
+            str(tmp_path / "profile"),
+            executable_path=executable,
+            headless=False,
+            args=["--headless=new", *arguments, *extension],
+        )
+        page = context.pages[0]
+        page.goto(f"{pages.origin}/page.html")
+        worker: Worker = (context.service_workers or [context.wait_for_event("serviceworker")])[0]
+        heard = [
+            page.evaluate(IN_A_BROWSER, browser_case(weft, sessions[0])),
+            worker.evaluate(IN_A_BROWSER, browser_case(weft, sessions[1])),
+        ]
+        context.close()
 
-    assert heard == [["new_message", session], ["new_message", session], ["interact_response", session]]
+    told = ("new_message", "new_message", "interact_response")
+    assert heard == [[[event, session] for event in told] for session in sessions]
+
+
+def browser_case(weft: System, session: str) -> list[Any]:
+    """Return what a script in a browser needs to hear of a session: how to connect, and the round that it sends."""
+    body = {
+        "sessionId": session,
+        "query": "Click Search",
+        "url": "https://shop.example/",
+        "interactiveTree": [{"i": "6", "r": "btn", "n": "Search"}],
+    }
+    headers = {"Authorization": f"Bearer {weft.key}", "Content-Type": "application/json"}
+    request = {"method": "POST", "headers": headers, "body": json.dumps(body)}
+    rounds = {"url": f"{weft.ready.rest}/api/agent/interact", "request": request}
+    signing = {"endpoint": f"{weft.ready.rest}/api/pusher/auth", "key": weft.key, "round": rounds}
+    return [config_of(weft), f"private-session-{session}", signing]
 
 
 def test_pysher_hears_what_the_official_python_client_triggers(weft: System) -> None:
@@ -315,59 +313,37 @@ def test_what_is_signed_and_for_whom(weft: System) -> None:
     assert refused(weft.http.post("/api/pusher/auth", json={})) == (415, "INVALID_REQUEST")
 
 
-def test_the_channels_of_a_key_end_when_it_is_revoked(weft: System) -> None:
-    made, config = made_key(weft, "brief"), config_of(weft)
+@pytest.mark.parametrize("end", ["revoked", pytest.param("expired", marks=pytest.mark.full)])
+def test_the_channels_of_a_key_end_with_it_and_its_signatures_open_none_again(weft: System, end: str) -> None:
+    made, config = made_key(weft, end, BRIEF_S if end == "expired" else 0), config_of(weft)
     session = begun(weft, made["key"])
     channel = f"private-session-{session}"
     url = f"ws://{config['host']}:{config['port']}/app/{config['key']}?protocol=7"
     sockets = [connect(url, proxy=None, legacy=True) for _ in range(4)]  # some at either gateway
+    requests = list[str]()
     try:
         for socket in sockets:
             hello = json.loads(json.loads(socket.recv(WAIT_S))["data"])
             token = auth(weft, hello["socket_id"], channel, made["key"]).json()["auth"]
-            socket.send(json.dumps({"event": "pusher:subscribe", "data": {"channel": channel, "auth": token}}))
+            requests.append(json.dumps({"event": "pusher:subscribe", "data": {"channel": channel, "auth": token}}))
+            socket.send(requests[-1])
             assert json.loads(socket.recv(WAIT_S))["event"] == "pusher_internal:subscription_succeeded"
         round_of(weft, session, key=made["key"])
         told = [[json.loads(socket.recv(WAIT_S))["event"] for _ in range(3)] for socket in sockets]
-        assert weft.http.delete(f"/api/keys/{made['id']}").status_code == 200
-        ended = [json.loads(socket.recv(WAIT_S)) for socket in sockets]
+        if end == "revoked":
+            assert weft.http.delete(f"/api/keys/{made['id']}").status_code == 200
+        ended = [json.loads(socket.recv(WAIT_S + BRIEF_S)) for socket in sockets]
+        for socket, request in zip(sockets, requests, strict=True):
+            socket.send(request)
+        again = [json.loads(socket.recv(WAIT_S)) for socket in sockets]
     finally:
         for socket in sockets:
             socket.close()
 
     assert told == [["new_message", "new_message", "interact_response"]] * 4
-    assert [(one["event"], json.loads(one["data"])["status"]) for one in ended] == [
+    assert [(one["event"], json.loads(one["data"])["status"]) for one in [*ended, *again]] == [
         ("pusher:subscription_error", 401)
-    ] * 4
-
-
-class NodeListener:
-    """pusher-js in a process of its own, which hears one channel."""
-
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self._events: Queue[Json] = Queue()
-        self._process = process
-        self._reader = Thread(target=self._read)
-
-    def next_of(self, *names: str) -> Json:
-        """Return the next event of one of these names."""
-        while (event := self._events.get(timeout=WAIT_S))["name"] not in names:
-            pass
-        return event
-
-    def _read(self) -> None:
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
-            self._events.put(json.loads(line))
-
-    def __enter__(self) -> Self:
-        self._reader.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._process.kill()
-        self._process.wait(WAIT_S)
-        self._reader.join(WAIT_S)
+    ] * 8
 
 
 def server_of(weft: System, secret: str = APP["secret"]) -> Any:
@@ -384,11 +360,7 @@ def test_pusher_js_connects_again_when_gateways_stop_and_hears_what_comes_then(w
     session = begun(weft)
     channel = f"private-session-{session}"
     given = {"base": weft.ready.rest, "key": weft.key, "config": config_of(weft), "channel": channel}
-    command, pipe = ["/usr/bin/env", "node", "listener.mjs", json.dumps(given)], subprocess.PIPE
-    with (
-        subprocess.Popen(command, cwd=HERE, stdin=pipe, stdout=pipe, text=True) as process,
-        NodeListener(process) as listener,
-    ):
+    with node_listener(given) as listener:
         listener.next_of("pusher:subscription_succeeded")
         stopped = gateways(weft)
         for pid in stopped.values():

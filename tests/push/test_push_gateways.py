@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import time
 import uuid
 from collections import Counter
 from collections.abc import Awaitable, Callable, Generator
@@ -19,6 +20,7 @@ import pytest
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidMessage
 
+from actors.gateway.push.signatures import PushApp
 from tests.flows.system import System, weft_up
 
 pytestmark = [pytest.mark.nats, pytest.mark.timeout(300)]
@@ -34,6 +36,7 @@ UNLIMITED: Final = {
 }
 AT_ONCE: Final = 6
 CHANNELS_OF_A_SOCKET: Final = 20
+SOCKETS: Final = 1_000
 WAIT_S: Final = 60.0
 Json = dict[str, Any]
 
@@ -202,6 +205,48 @@ async def test_every_message_is_pushed_once_or_read_though_a_gateway_is_killed(w
     assert all(not one.read and len(one.pushed) == 2 * len(one.sessions) for one in undisturbed)
     assert len(undisturbed) < len(subscribers)
     assert undisturbed or count < 1_000
+
+
+@pytest.mark.full
+async def test_a_thousand_sockets_of_one_gateway_hear_each_event_once(tmp_path: Path) -> None:
+    app = PushApp(*CREDENTIALS.values())
+    ready, done = anyio.Event(), anyio.Event()
+    counts = Counter[str]()
+
+    async def hear(url: str, channel: str, places: anyio.Semaphore) -> None:
+        async with places:
+            socket = await connect(url, proxy=None, open_timeout=WAIT_S)
+        async with socket:
+            socket_id = json.loads(json.loads(await socket.recv())["data"])["socket_id"]
+            auth = app.channel_auth(socket_id, channel)
+            await socket.send(json.dumps({"event": "pusher:subscribe", "data": {"channel": channel, "auth": auth}}))
+            async for text in socket:
+                counts[json.loads(text)["event"]] += 1
+                if counts["pusher_internal:subscription_succeeded"] == SOCKETS:
+                    ready.set()
+                if counts["last"] == SOCKETS:
+                    done.set()
+
+    channels = [f"private-{number}" for number in range(SOCKETS // CHANNELS_OF_A_SOCKET)]
+    settings = {**CREDENTIALS, **UNLIMITED}
+    with weft_up(tmp_path, "--actors", "gateway,policy,keeper", **settings) as alone, anyio.fail_after(250):
+        base, places = alone.ready.rest.removeprefix("http://"), anyio.Semaphore(50)
+        url = f"ws://{base}/app/{app.key}?protocol=7"
+        async with (
+            httpx2.AsyncClient(base_url=alone.ready.rest, trust_env=False, timeout=60) as http,
+            anyio.create_task_group() as tasks,
+        ):
+            for number in range(SOCKETS):
+                tasks.start_soon(hear, url, channels[number % len(channels)], places)
+            await ready.wait()
+            for name in ("first", "second", "last"):
+                body = json.dumps({"name": name, "channels": channels, "data": "{}"}).encode()
+                query = app.signed("POST", f"/apps/{app.id}/events", body, int(time.time()))
+                assert (await http.post(f"/apps/{app.id}/events", params=query, content=body)).is_success
+            await done.wait()
+            tasks.cancel_scope.cancel()
+
+    assert counts == dict.fromkeys(("pusher_internal:subscription_succeeded", "first", "second", "last"), SOCKETS)
 
 
 async def test_another_server_is_told_each_event_once_by_one_of_the_gateways(weft: System, tmp_path: Path) -> None:

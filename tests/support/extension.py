@@ -23,6 +23,7 @@ PANEL: Final = f"{EXTENSION_ORIGIN}/panel/panel.html"
 _OPEN: Final = "([url, width]) => chrome.windows.create({ url, type: 'popup', width, height: 900 }).then(() => null)"
 _TAB: Final = "(url) => chrome.tabs.query({}).then((tabs) => tabs.find((one) => one.url === url)?.id ?? 0)"
 _STATE: Final = "(tab) => chrome.storage.session.get(`tab:${tab}`).then((kept) => kept[`tab:${tab}`] ?? null)"
+_APPROVE: Final = "([id, origin]) => chrome.developerPrivate.addHostPermission(id, origin)"
 _OVER: Final = re.compile("^(Done|Failed|Waits for you|Stopped)$")
 
 
@@ -93,6 +94,22 @@ class ExtensionBrowser:
         (tab,) = (one["targetId"] for one in targets if one["url"] == page.url)
         session.send("Extensions.triggerAction", {"id": ID, "targetId": tab})
         session.detach()
+
+    @property
+    def origins(self) -> list[str]:
+        """The sites that it may look at for good."""
+        found: list[str] = self.worker.evaluate("chrome.permissions.getAll().then(({ origins }) => origins)")
+        return found
+
+    @contextmanager
+    def approved(self, origin: str) -> Generator[None]:
+        """Have the browser say yes when leave for a site is asked for in this block, and take that back."""
+        settings = self.context.new_page()
+        settings.goto("chrome://extensions")
+        settings.evaluate(_APPROVE, [ID, origin])
+        settings.close()
+        yield
+        self.worker.evaluate("(origin) => chrome.permissions.remove({ origins: [origin] })", origin)
 
     def panel(self, page: Page, width: int = 360) -> Panel:
         """Open the panel of the tab of a page: that of the side panel, in a window that a test can look at."""

@@ -11,14 +11,13 @@ import uuid
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from importlib import resources
 from typing import Any, Final
 
 import httpx2
 from playwright.sync_api import Error, Locator, Page, sync_playwright
 
 from actors.fetchers.playwright import chromium
-from actors.fetchers.playwright.view.documents import PARTS
+from actors.fetchers.playwright.view.documents import program
 from actors.settings import Settings
 
 Json = dict[str, Any]
@@ -178,9 +177,7 @@ def _one(match: re.Match[str]) -> str:
 
 
 def _program() -> str:
-    folder = resources.files("actors.fetchers.playwright") / "scripts" / "view"
-    parts = "\n".join(folder.joinpath(f"{name}.js").read_text(encoding="utf-8") for name in PARTS)
-    return f"(0, eval)({_quoted(parts)})"
+    return f"(0, eval)({_quoted(program())})"
 
 
 def _quoted(text: str) -> str:

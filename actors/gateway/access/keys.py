@@ -59,7 +59,8 @@ MAX_KEYS = 1_000
 _PAIRING = re.compile(r"pairing-[0-9a-f]*-?")
 """What the name of a key begins with that is exchanged for that of an extension."""
 
-EXTENSION_MAKER = Caller("pairing", frozenset({Scope.BROWSER}))
+EXTENSION_SCOPES = (Scope.BROWSER, Scope.MODELS)
+EXTENSION_MAKER = Caller("pairing", frozenset(EXTENSION_SCOPES))
 """Who makes the keys of extensions, and may give out no more than that."""
 
 FORGOTTEN_AFTER_MS = 30 * 86_400_000
@@ -259,7 +260,8 @@ async def add_key(bus: Tables, key_store: KeyStore, caller: Caller, arguments: A
 async def exchange_key(bus: Tables, key_store: KeyStore, caller: Caller) -> NewKey:
     """Make the key of an extension in exchange for the key of a caller, which is good for that and for nothing after.
 
-    It is named as that one without what says that it pairs, with a number where there is one of the name.
+    It is named as that one without what says that it pairs, with a number where there is one of the name. It may have
+    models asked where the owner has said so of that one.
 
     Raises:
         HttpStatusError: the key has been exchanged already, or is none that may be.
@@ -278,7 +280,8 @@ async def exchange_key(bus: Tables, key_store: KeyStore, caller: Caller) -> NewK
     wanted = _PAIRING.sub("", kept.value.name, count=1) or "extension"
     numbered = (f"{wanted}-{number}" for number in count(2))
     name = next(one for one in chain((wanted,), numbered) if one not in names)
-    return await add_key(bus, key_store, EXTENSION_MAKER, AddKey(name=name, scopes=(Scope.BROWSER,)))
+    scopes = tuple(scope for scope in EXTENSION_SCOPES if scope is Scope.BROWSER or scope in caller.scopes)
+    return await add_key(bus, key_store, EXTENSION_MAKER, AddKey(name=name, scopes=scopes))
 
 
 def _spent() -> HttpStatusError:

@@ -46,7 +46,6 @@ TRIES_S: Final = 30.0
 LAST_POSTS_S: Final = 2.0
 """What the posts that are in hand may take at the end."""
 
-
 _LATER: Final = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS})
 
 

@@ -55,6 +55,7 @@ UNKNOWN_PROTOCOL: Final = Close(4007, "This server speaks the protocols 5 to 7."
 OVER_CAPACITY: Final = Close(4100, "This server has as many connections as it may have.")
 TOO_SLOW: Final = Close(4100, "This connection does not take what it is sent.")
 GOING_AWAY: Final = Close(4200, "This server stops; connect again.")
+TOO_MANY_GRANTS: Final = Close(4200, "This connection was given very many channels; connect again.")
 NO_PONG: Final = Close(4201, "No pong came in time.")
 TOO_MUCH: Final = Close(4301, "Too many messages, or one that is too large.")
 

@@ -17,7 +17,7 @@ from msgspec import Struct
 from actors.gateway.access.rules import base_url
 from actors.gateway.push.channels import Channels
 from actors.gateway.push.credentials import push_app
-from actors.gateway.push.session_events import events_of, opened_news
+from actors.gateway.push.session_events import events_of, unsealed_news
 from actors.gateway.push.signatures import PushApp
 from actors.gateway.push.sockets import PushSockets
 from actors.settings import Settings
@@ -105,7 +105,7 @@ class PushServer:
         Raises:
             FaultError: the bus is broken.
         """
-        await self._tell(EventsTriggered(events=events))
+        await self._publish_news(EventsTriggered(events=events))
         await self.bus.flush()  # whoever triggers the next one at another gateway has it delivered after these
 
     async def allow(self, socket_id: str, channel: str, caller: str) -> str:
@@ -117,16 +117,16 @@ class PushServer:
         if self.app is None:
             raise no_push()
         if self.is_embedded:
-            await self._tell(ChannelAllowed(socket=socket_id, channel=channel, caller=caller))
+            await self._publish_news(ChannelAllowed(socket=socket_id, channel=channel, caller=caller))
         return self.app.channel_auth(socket_id, channel)
 
     def deliver(self, sealed: SealedPush) -> None:
         """Pass news on to the sockets of this replica."""
         if not self.channels.sockets:
             return
-        news = opened_news(self.bus.seal, sealed)
+        news = unsealed_news(self.bus.seal, sealed)
         if isinstance(news, ChannelAllowed):
-            self.channels.allow(news.socket, news.channel, news.caller)
+            self.channels.grant(news.socket, news.channel, news.caller)
         elif news is not None:
             for event in events_of(news):
                 self.channels.deliver(event)
@@ -135,7 +135,7 @@ class PushServer:
         """Pass news on to another server, which one replica of all does."""
         if self.poster is None:
             return
-        news = opened_news(self.bus.seal, sealed)
+        news = unsealed_news(self.bus.seal, sealed)
         if news is not None:
             self.poster.publish([one for one in events_of(news) if not self.channels.has_ended(one.caller)])
 
@@ -176,7 +176,7 @@ class PushServer:
             await anyio.sleep(KEYS_EVERY_S)
             self.channels.drop_ended()
 
-    async def _tell(self, news: PushNews) -> None:
+    async def _publish_news(self, news: PushNews) -> None:
         if self.bus.seal is None:
             raise no_push()
         await self.bus.tell(PUSH_NEWS, SealedPush(sealed=self.bus.seal.seal(encode(news), PUSH)))

@@ -47,7 +47,7 @@ class InteractResponse(Struct, frozen=True, kw_only=True, rename="camel"):
     correction: dict[str, Any] | UnsetType = UNSET
 
 
-def opened_news(seal: Seal | None, sealed: SealedPush) -> PushNews | None:
+def unsealed_news(seal: Seal | None, sealed: SealedPush) -> PushNews | None:
     """Open news; None where this replica has no key to it, or nobody who has one has sealed it."""
     if seal is None:
         return None

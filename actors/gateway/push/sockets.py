@@ -35,7 +35,7 @@ PONG_S: Final = 30.0
 LAST_WORDS_S: Final = 1.0
 """What a client that is cut off gets to take why."""
 
-FRAMES_IN: Final = Rate(interval_ms=100.0, burst=250)
+FRAME_RATE: Final = Rate(interval_ms=100.0, burst=250)
 """What a client may say: all its channels at once, and after that ten frames a second."""
 
 _ID_PART: Final = 10**10
@@ -94,7 +94,7 @@ class PushSocket:
     _outbox: deque[str] = field(default_factory=deque[str], init=False, repr=False)
     _behind_chars: int = field(default=0, init=False)
     _queued: anyio.Event = field(default_factory=anyio.Event, init=False, repr=False)
-    _heard: anyio.Event = field(default_factory=anyio.Event, init=False, repr=False)
+    _active: anyio.Event = field(default_factory=anyio.Event, init=False, repr=False)
     _work: anyio.CancelScope = field(default_factory=anyio.CancelScope, init=False, repr=False)
     _arrival_ms: float = field(default=0.0, init=False)
 
@@ -128,12 +128,12 @@ class PushSocket:
             message = await self.socket.receive()
             if message["type"] != "websocket.receive":
                 return
-            self._heard.set()
+            self._active.set()
             text: str = message.get("text") or ""
-            if len(text.encode()) > frames.MAX_FRAME_BYTES or not self._is_in_time():
+            if len(text.encode()) > frames.MAX_FRAME_BYTES or not self._is_within_rate():
                 self.end(frames.TOO_MUCH)
                 await anyio.sleep_forever()
-            self._take(frames.read_frame(text))
+            self._dispatch(frames.read_frame(text))
 
     async def _write(self) -> None:
         """Send what is queued, as fast as the client takes it."""
@@ -161,19 +161,19 @@ class PushSocket:
                 self.end(frames.NO_PONG)
 
     async def _is_active_within(self, within_s: float) -> bool:
-        self._heard = heard = anyio.Event()
+        self._active = active = anyio.Event()
         with anyio.move_on_after(within_s):
-            await heard.wait()
-        return heard.is_set()
+            await active.wait()
+        return active.is_set()
 
-    def _is_in_time(self) -> bool:
+    def _is_within_rate(self) -> bool:
         now_ms = self.clock() * 1_000
-        if earliest(FRAMES_IN, self._arrival_ms, now_ms) > now_ms:
+        if earliest(FRAME_RATE, self._arrival_ms, now_ms) > now_ms:
             return False
-        self._arrival_ms = taken(FRAMES_IN, self._arrival_ms, now_ms)
+        self._arrival_ms = taken(FRAME_RATE, self._arrival_ms, now_ms)
         return True
 
-    def _take(self, given: ClientFrame | None) -> None:
+    def _dispatch(self, given: ClientFrame | None) -> None:
         wanted = None if given is None else frames.read_subscription(given.data)
         match given:
             case ClientFrame(event=frames.PING):

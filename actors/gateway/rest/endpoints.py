@@ -74,7 +74,7 @@ _SCOPES: Mapping[Scope, str] = {
     Scope.MODELS: "have models asked for summaries, answers and data, which may cost",
     Scope.ROUTES: "say which models are asked, and try providers",
     Scope.OPERATE: "look at the figures of the system, and speak packets with it",
-    Scope.PAIR: "be exchanged, once, for a key of a browser extension, which has the scope `browser` alone",
+    Scope.PAIR: "be exchanged, once, for a key of a browser extension, which has the scope `browser`",
 }
 
 _MEANINGS: Mapping[int, str] = {

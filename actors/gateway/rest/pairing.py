@@ -41,9 +41,10 @@ button.addEventListener('click', () => {
   button.disabled = true;
   const open = globalThis.chrome?.runtime?.sendMessage;
   const missing = 'The extension does not answer in this browser. Install it, or paste the link into its settings.';
-  if (!open) return say(missing);
+  const again = () => { button.disabled = false; say(missing); };
+  if (!open) return again();
   open('EXTENSION', { type: 'pair', code }, (answer) => {
-    if (chrome.runtime.lastError || !answer) return say(missing);
+    if (chrome.runtime.lastError || !answer) return again();
     say(answer.error ?? `Paired. Its key is called ${answer.name}: weft keys revoke ${answer.name} takes it back.`);
   });
 });
@@ -52,8 +53,9 @@ _PAGE = f"""\
 <!doctype html><html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1"><title>Pair with Weft</title><style>{_STYLE}</style>
 </head><body><main><h1>Pair with the extension</h1>
-<p>The Weft extension of this browser gets a key of its own, which is good for the scope <code>browser</code> alone:
-it may ask what to do next on pages that you start a task on, and nothing else of this Weft.</p>
+<p>The Weft extension of this browser gets a key of its own, which is good for the scope <code>browser</code>: it may
+ask what to do next on pages that you start a task on, and nothing else of this Weft. Models that may cost are asked for
+it where <code>weft extension --pair --models</code> has said so.</p>
 <p><button type="button">Pair</button></p><p><output aria-live="polite"></output></p></main>
 <script>{_SCRIPT}</script></body></html>
 """
@@ -91,8 +93,8 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         path="/api/pair",
         name="pair",
         summary="Exchange a code, a key with the scope `pair`, for the key of an extension.",
-        about="Weft's own extension alone is given one, by its Origin. It has the scope `browser` and no other; the "
-        "code is good for nothing from then on.",
+        about="Weft's own extension alone is given one, by its Origin. It has the scope `browser`, and `models` where "
+        "the code has it, too; the code is good for nothing from then on.",
         run=_pair,
         answer=NewKey,
         scope=Scope.PAIR,

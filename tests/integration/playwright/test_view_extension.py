@@ -6,7 +6,6 @@ import json
 import shutil
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +13,13 @@ import anyio
 import pytest
 from playwright.async_api import Page, async_playwright
 
-from actors.fetchers.playwright.view.documents import PARTS
+from actors.fetchers.playwright.view.documents import PARTS, page_code
 from tests.integration.playwright.markup import page
 from tests.requirements import requirement
 from tests.site import serve_site
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-SCRIPTS = resources.files("actors.fetchers.playwright") / "scripts" / "view"
 LIMIT_S = 60.0
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 
@@ -45,8 +43,8 @@ second.attachShadow({ mode: 'closed' }).innerHTML = '<button>Behind a door</butt
 def unpacked(folder: Path) -> Path:
     """Write an extension that runs the page code in every page."""
     names = [f"{name}.js" for name in PARTS]
-    for name in names:
-        folder.joinpath(name).write_bytes((SCRIPTS / name).read_bytes())
+    for part, name in zip(PARTS, names, strict=True):
+        folder.joinpath(name).write_text(page_code(part))
     folder.joinpath("reader.js").write_text(READER)
     manifest = {
         "manifest_version": 3,

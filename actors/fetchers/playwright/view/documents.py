@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 
 import anyio
 import msgspec
+import rjsmin
 from msgspec import Struct
 from playwright.async_api import ElementHandle, Error, Frame
 
@@ -36,6 +37,7 @@ PARTS = (
     "begin",
     *(
         "words",
+        "digest",
         "tree",
         "kinds",
         "values",
@@ -49,10 +51,10 @@ PARTS = (
         "watching",
         "heal",
     ),
-    *("markers", "shown", "snapshot", "content", "facts", "observe"),
+    *("markers", "shown", "gather", "snapshot", "content", "facts", "observe"),
     *("rows", "texts", "shapes", "context", "ranking", "semantic", "projections", "answer"),
 )
-"""The scripts of `scripts/view/` in the order in which they run; an extension has them as its content scripts."""
+"""The scripts of `scripts/view/` in the order in which they run; the extension has them as well."""
 
 _FRAMED = re.compile(r"f(\d{1,9})_(\d{1,9})")
 _TRIES = 3
@@ -113,7 +115,7 @@ class TabDocument:
         for _ in range(_TRIES):
             response = await self._run(_calling(function, args))
             if response is not None and response.bare:
-                response = await self._run(f"{_program()}\n{_calling(function, args)}")
+                response = await self._run(f"{program()}\n{_calling(function, args)}")
             if response is None:
                 break
             if response.result is not None:
@@ -129,7 +131,7 @@ class TabDocument:
         if self.memory.watches:
             return
         self.memory.watches = True
-        source = f"{_program()}\nweft.view().watch();"
+        source = f"{program()}\nweft.view().watch();"
         with suppress(Error):
             await self.world.install(source)
 
@@ -192,15 +194,20 @@ class TabDocument:
             return None
 
 
+@cache
+def program() -> str:
+    """Return the scripts: they run once in each document, and stay there."""
+    return "\n".join(map(page_code, PARTS))
+
+
+def page_code(part: str) -> str:
+    """Return a script of `PARTS` as it runs in pages, here and in the extension: without comments and indentation."""
+    return str(rjsmin.jsmin(script(f"view/{part}")))
+
+
 def main_document(tab: Tab) -> TabDocument:
     """Return the document of a tab."""
     return TabDocument(tab, tab.page.main_frame, tab.world)
-
-
-@cache
-def _program() -> str:
-    """Return the scripts: they run once in each document, and stay there."""
-    return "\n".join(script(f"view/{name}") for name in PARTS)
 
 
 def _calling(function: str, args: dict[str, Any]) -> str:

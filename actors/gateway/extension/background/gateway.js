@@ -18,7 +18,7 @@ const hex = (bytes) => Array.from(crypto.getRandomValues(new Uint8Array(bytes)),
 // The name of the trace that all requests of one task stand in (W3C Trace Context).
 export const newTrace = () => hex(16);
 
-export async function ask(method, path, { body, trace = '', signal, form = false } = {}) {
+export async function request(method, path, { body, trace = '', signal, form = false } = {}) {
   const { gateway, key } = await settings();
   if (!gateway) throw new GatewayError(0, 'NOT_PAIRED', 'This extension is not paired with a Weft yet.');
   const headers = { authorization: `Bearer ${key}` };
@@ -35,10 +35,10 @@ export async function ask(method, path, { body, trace = '', signal, form = false
 }
 
 // Sends a request until it is answered, as long as it takes; `waiting` hears why it is not yet.
-export async function insist(method, path, options, waiting = () => {}) {
+export async function requestUntilAnswered(method, path, options, waiting = () => {}) {
   for (let tries = 0; ; tries++) {
     try {
-      return await ask(method, path, options);
+      return await request(method, path, options);
     } catch (error) {
       if (options.signal?.aborted) throw error;
       if (error instanceof GatewayError && !AGAIN.has(error.status)) throw error;

@@ -1,10 +1,10 @@
 // Goes round by round until a task is over, waits for its user, or is stopped. What is due next is written down before it is done, so that
 // a worker which is put to sleep and comes back goes on there, and an action that may have been done is not done again.
 import { concealed } from './actions.js';
-import { GatewayError, insist, newTrace } from './gateway.js';
-import { look, more } from './looking.js';
+import { GatewayError, newTrace, requestUntilAnswered } from './gateway.js';
 import { callIfThere, PageError, settle } from './pages.js';
 import { perform } from './performing.js';
+import { requestedParts, roundOf } from './round.js';
 import { all, change, read } from './store.js';
 
 const MANY_ROUNDS = 100, MANY_TURNS = 100, MANY_ASKED = 4, MANY_HUNG = 3;
@@ -17,7 +17,7 @@ export const isRunning = (tab) => runs.has(tab);
 export async function begin(tab, query) {
   halt(tab);
   const state = await read(tab);
-  const task = { query, id: '', trace: newTrace(), phase: 'look', body: null, answer: null, told: {}, rounds: 0, origin: '' };
+  const task = { query, id: '', trace: newTrace(), phase: 'look', body: null, answer: null, report: {}, rounds: 0, origin: '' };
   await change(tab, { session: state.session, status: 'running', task, plan: null, question: null, note: '', hash: '', turns: [...state.turns, { user: query }].slice(-MANY_TURNS) });
   return go(tab);
 }
@@ -26,7 +26,7 @@ export async function begin(tab, query) {
 export async function reply(tab, words) {
   const state = await read(tab);
   if (!state.task?.id || state.status !== 'asking') return undefined;
-  const task = { ...state.task, phase: 'look', say: words, told: {} };
+  const task = { ...state.task, phase: 'look', say: words, report: {} };
   await change(tab, { status: 'running', task, question: null, turns: [...state.turns, { user: words }].slice(-MANY_TURNS) });
   return go(tab);
 }
@@ -95,7 +95,7 @@ async function step(state, run) {
     case 'send': return sent(state, run);
     case 'act': return answered(state, run);
     // The worker went while this was done: whether it was is for the page to say.
-    default: return keep(state, run, { task: { ...task, phase: 'look', told: { lastActionStatus: 'pending' } } });
+    default: return keep(state, run, { task: { ...task, phase: 'look', report: { lastActionStatus: 'pending' } } });
   }
 }
 
@@ -104,7 +104,7 @@ async function looked(state, run) {
   if (task.rounds >= MANY_ROUNDS) throw new GatewayError(0, 'MAX_STEPS', 'The task takes too many steps.');
   try {
     await settle(state.tab, { stopped: () => run.stopped });
-    const { body, kept } = await look(state);
+    const { body, kept } = await roundOf(state);
     if (task.say !== undefined) body.query = task.say || task.query;
     run.hung = 0;
     await keep(state, run, { ...kept, task: { ...task, phase: 'send', body, asked: 0 } });
@@ -117,8 +117,8 @@ async function looked(state, run) {
 async function unseen(state, run, error) {
   if (!(error instanceof PageError)) throw error;
   if (error.code === 'NO_PAGE') {
-    const { query, told, id, say } = state.task;
-    const body = { query: say || query, sessionId: state.session, tabId: state.tab, domMode: 'semantic', ...told, ...(id ? { taskId: id } : {}) };
+    const { query, report, id, say } = state.task;
+    const body = { query: say || query, sessionId: state.session, tabId: state.tab, domMode: 'semantic', ...report, ...(id ? { taskId: id } : {}) };
     return keep(state, run, { hash: '', task: { ...state.task, phase: 'send', body, asked: 0 } });
   }
   if (error.code === 'NO_ACCESS') return keep(state, run, { status: 'permission', note: 'Weft needs your leave to look at the page that is open now.' });
@@ -130,7 +130,7 @@ async function unseen(state, run, error) {
 async function sent(state, run) {
   const { task } = state, { signal } = run.ends;
   const waiting = (error) => keep(state, run, { note: `Waiting for Weft: ${error.message}` });
-  const { data } = await insist('POST', '/api/agent/interact', { body: task.body, trace: task.trace, signal }, waiting);
+  const { data } = await requestUntilAnswered('POST', '/api/agent/interact', { body: task.body, trace: task.trace, signal }, waiting);
   const session = data.sessionId ?? state.session;
   const next = { ...task, id: data.taskId ?? task.id, phase: 'act', answer: data, rounds: task.rounds + 1 };
   await keep(state, run, { session, note: '', plan: data.plan ?? state.plan, task: next });
@@ -156,7 +156,7 @@ async function answered(state, run) {
 async function furnished(state, run) {
   const { task } = state;
   if (task.asked >= MANY_ASKED) throw new GatewayError(0, 'TOO_MANY_ASKED', 'Weft asks for the same page again and again.');
-  const parts = await more(state, task.answer);
+  const parts = await requestedParts(state, task.answer);
   await keep(state, run, { note: task.answer.reason ?? '', picture: state.picture ?? '', task: { ...task, phase: 'send', body: { ...task.body, ...parts }, asked: task.asked + 1 } });
 }
 
@@ -166,12 +166,12 @@ async function acted(state, run) {
   await keep(state, run, { turns: [...state.turns, turn].slice(-MANY_TURNS), task: { ...task, phase: 'doing', say: undefined, body: null } });
   if (run.stopped) return;
   const outcome = await perform(state, answer, () => run.stopped);
-  const done = { ...turn, thought: hushed(turn.thought, answer, outcome), action: concealed(answer.action, outcome.secret), status: outcome.error ? 'error' : 'success', observation: outcome.error?.message ?? outcome.told.verification_message };
-  await keep(state, run, { turns: [...state.turns.slice(0, -1), done], task: { ...state.task, phase: 'look', told: outcome.told, origin: outcome.leads || state.task.origin, answer: null } });
+  const done = { ...turn, thought: withoutSecret(turn.thought, answer, outcome), action: concealed(answer.action, outcome.secret), status: outcome.error ? 'error' : 'success', observation: outcome.error?.message ?? outcome.report.verification_message };
+  await keep(state, run, { turns: [...state.turns.slice(0, -1), done], task: { ...state.task, phase: 'look', report: outcome.report, origin: outcome.leads || state.task.origin, answer: null } });
 }
 
 // A thought without what was written into a field that is secret.
-function hushed(thought, { actionDetails }, { secret }) {
+function withoutSecret(thought, { actionDetails }, { secret }) {
   const value = actionDetails?.args?.value ?? actionDetails?.args?.text;
   return secret && value ? thought.replaceAll(String(value), '********') : thought;
 }

@@ -26,7 +26,7 @@ async function exchange(gateway, code) {
     const response = await fetch(`${gateway}/api/pair`, { method: 'POST', headers: { authorization: `Bearer ${code}` }, credentials: 'omit', cache: 'no-store', redirect: 'error' });
     const answer = await response.json();
     if (!response.ok) return { error: response.status === 401 ? 'The code is used up or too old: `weft extension --pair` prints another one.' : String(answer.message ?? 'It was refused.') };
-    await configure({ gateway, key: answer.key, name: answer.name });
+    await configure({ gateway, key: answer.key, name: answer.name, models: Array.isArray(answer.scopes) ? answer.scopes.includes('models') : null });
     return { name: answer.name, gateway };
   } catch {
     return { error: `No Weft answers at ${gateway}.` };
@@ -38,8 +38,8 @@ export async function configureByHand({ gateway, key }) {
   const address = String(gateway).trim().replace(/\/+$/, '');
   if (!/^https?:\/\/[^/?#\s@]+$/.test(address)) return { error: 'The address is one like http://127.0.0.1:8720.' };
   if (!/^[\x21-\x7e]{8,8192}$/.test(String(key).trim())) return { error: 'The key is missing.' };
-  await configure({ gateway: address, key: String(key).trim(), name: '' });
+  await configure({ gateway: address, key: String(key).trim() });
   return { gateway: address };
 }
 
-export const unpair = () => configure({ gateway: '', key: '', name: '' });
+export const unpair = () => configure({});

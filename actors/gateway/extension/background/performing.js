@@ -1,6 +1,6 @@
 // Performs one action on the tab of a session, waits until its page is quiet, and finds out what came of it (001 §1, §7).
 import { OF_BROWSER, OF_SERVER, parseAction, READING } from './actions.js';
-import { place } from './looking.js';
+import { place } from './round.js';
 import { call, PageError, settle } from './pages.js';
 
 const MOST_WAIT_S = 30, BEGIN_MS = 300, NAVIGATION_MS = 15_000;
@@ -53,7 +53,7 @@ function scrollOf(args) {
   return { down: flag(down, true), pages: number(pages, 1), ...(id ? { id } : {}) };
 }
 
-// Performs the action of an answer; returns what the next round tells of it. Nothing is thrown: what failed is told.
+// Performs the action of an answer; returns what the next round reports of it. Nothing is thrown: what failed is reported.
 export async function perform(state, answer, stopped) {
   const { action, actionDetails: details = {} } = answer, call_ = parseAction(action);
   const frame = frameOf(state, call_), before = await standing(state.tab, frame), begun = Date.now();
@@ -69,7 +69,7 @@ export async function perform(state, answer, stopped) {
   }
   await settledAfter(state.tab, stopped);
   const after = await standing(state.tab, frame);
-  return { ...outcome, told: await told(state, call_, outcome, { before, after, begun }) };
+  return { ...outcome, report: await reportOf(state, call_, outcome, { before, after, begun }) };
 }
 
 // The frame that an action is in: 0 is the page itself.
@@ -179,11 +179,11 @@ async function atTab(state, name, index) {
 // -- what came of it ---------------------------------------------------------------------------------------------------
 
 // What the next round tells of an action (001 §1): whether it was done, what the client saw, and what its sentinel found.
-async function told(state, action, outcome, { before, after, begun }) {
+async function reportOf(state, action, outcome, { before, after, begun }) {
   const fresh = !before || !after || after.page !== before.page, didUrlChange = (after?.url ?? '') !== (before?.url ?? '');
   const seen = { didUrlChange, didDomMutate: fresh || after.mutations > before.mutations, didNetworkOccur: fresh || after.requests > before.requests };
   const seconds = Math.ceil((Date.now() - begun) / 1000);
-  const { errors, successes } = await call(state.tab, 'tidings', { seconds }).catch(() => ({ errors: [], successes: [] }));
+  const { errors, successes } = await call(state.tab, 'findings', { seconds }).catch(() => ({ errors: [], successes: [] }));
   const found = outcome.error ? { passed: false, message: outcome.error.message } : await checked(state, action, outcome, { seen, fresh, errors });
   return {
     previousUrl: outcome.previousUrl.slice(0, 8000) || undefined,

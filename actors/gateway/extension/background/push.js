@@ -1,6 +1,6 @@
 // Hears what happens in a session by the Pusher protocol (version 7), as far as a client of private channels needs it, and asks for messages
 // where there is no push: after 3, 10, 30 and 60 seconds. Only while somebody looks at the session.
-import { ask } from './gateway.js';
+import { request } from './gateway.js';
 import { change, read } from './store.js';
 
 const POLLS_MS = [3000, 10_000, 30_000, 60_000];
@@ -29,14 +29,14 @@ export function unwatch() {
 
 class Watch {
   constructor(tab) {
-    Object.assign(this, { tab, over: false, polls: 0, tries: 0, socket: null, timer: 0, beat: 0, live: false, since: '', session: '', socketId: '', joined: '' });
+    Object.assign(this, { tab, over: false, polls: 0, tries: 0, socket: null, timer: 0, beat: 0, live: false, since: '', session: '', socketId: '', subscribed: '' });
   }
 
   async begin() {
     this.session = (await read(this.tab)).session;
     await this.load();
     this.connect();
-    this.later();
+    this.schedulePoll();
   }
 
   end() {
@@ -48,7 +48,7 @@ class Watch {
 
   // -- polling -------------------------------------------------------------------------------------------------------
 
-  later() {
+  schedulePoll() {
     clearTimeout(this.timer);
     if (this.over) return;
     // With push, now and then all the same: what was lost on the way is there.
@@ -56,7 +56,7 @@ class Watch {
     this.polls += 1;
     this.timer = setTimeout(async () => {
       await this.load();
-      this.later();
+      this.schedulePoll();
     }, wait);
   }
 
@@ -64,13 +64,13 @@ class Watch {
     const { session } = await read(this.tab);
     if (session !== this.session) {
       Object.assign(this, { session, since: '' });
-      await this.turned(false);
+      await this.setLive(false);
     }
     try {
       const since = this.since ? `&since=${encodeURIComponent(this.since)}` : '';
-      const { messages, sessionExists } = await ask('GET', `/api/session/${session}/messages?limit=${MANY_MESSAGES}${since}`);
+      const { messages, sessionExists } = await request('GET', `/api/session/${session}/messages?limit=${MANY_MESSAGES}${since}`);
       if (messages.length) await this.merge(messages);
-      if (sessionExists) await this.join();
+      if (sessionExists) await this.subscribe();
     } catch {
       // It is asked for again: that there is no answer stands in the note of the task.
     }
@@ -92,19 +92,19 @@ class Watch {
   async connect() {
     if (this.over) return;
     try {
-      const { enabled, key, host, port, path, tls } = await ask('GET', '/api/pusher/config');
+      const { enabled, key, host, port, path, tls } = await request('GET', '/api/pusher/config');
       if (!enabled) return;
       const url = `${tls ? 'wss' : 'ws'}://${host}:${port}${path ?? ''}/app/${encodeURIComponent(key)}?protocol=7&client=weft&version=1`;
       this.socket = new WebSocket(url);
-      this.socket.onmessage = ({ data }) => this.hear(JSON.parse(data)).catch(() => this.socket?.close());
+      this.socket.onmessage = ({ data }) => this.receive(JSON.parse(data)).catch(() => this.socket?.close());
       this.socket.onclose = ({ code }) => this.closed(code);
     } catch {
       this.closed(0);
     }
   }
 
-  async hear({ event, data, channel }) {
-    this.awake();
+  async receive({ event, data, channel }) {
+    this.restartHeartbeat();
     const content = typeof data === 'string' && data ? JSON.parse(data) : data ?? {};
     if (event === 'pusher:connection_established') {
       this.tries = 0;
@@ -114,18 +114,18 @@ class Watch {
     }
     if (event === 'pusher:ping') return this.send('pusher:pong', {});
     if (channel !== `private-session-${this.session}`) return undefined;
-    if (event === 'pusher_internal:subscription_succeeded') return this.turned(true);
+    if (event === 'pusher_internal:subscription_succeeded') return this.setLive(true);
     if (event === 'new_message' && content.message?.messageId) return this.merge([content.message]);
     return event === 'interact_response' ? this.load() : undefined;
   }
 
   // Subscribes to the channel of the session, once there is one: of others nobody hears.
-  async join() {
+  async subscribe() {
     const channel = `private-session-${this.session}`;
-    if (!this.socketId || this.joined === channel) return;
-    if (this.joined) this.send('pusher:unsubscribe', { channel: this.joined });
-    this.joined = channel;
-    const { auth } = await ask('POST', '/api/pusher/auth', { form: true, body: { socket_id: this.socketId, channel_name: channel } });
+    if (!this.socketId || this.subscribed === channel) return;
+    if (this.subscribed) this.send('pusher:unsubscribe', { channel: this.subscribed });
+    this.subscribed = channel;
+    const { auth } = await request('POST', '/api/pusher/auth', { form: true, body: { socket_id: this.socketId, channel_name: channel } });
     this.send('pusher:subscribe', { channel, auth });
   }
 
@@ -134,7 +134,7 @@ class Watch {
   }
 
   // A connection that says nothing is asked whether it is there, and given up where it does not answer.
-  awake() {
+  restartHeartbeat() {
     clearTimeout(this.beat);
     this.beat = setTimeout(() => {
       this.send('pusher:ping', {});
@@ -144,18 +144,18 @@ class Watch {
 
   async closed(code) {
     clearTimeout(this.beat);
-    Object.assign(this, { socket: null, socketId: '', joined: '' });
-    await this.turned(false);
+    Object.assign(this, { socket: null, socketId: '', subscribed: '' });
+    await this.setLive(false);
     if (this.over || FOR_GOOD(code)) return;
     setTimeout(() => this.connect(), AGAIN_MS[Math.min(this.tries++, AGAIN_MS.length - 1)]);
   }
 
-  async turned(live) {
+  async setLive(live) {
     if (this.over || this.live === live) return;
     this.live = live;
     this.polls = 0;
     await change(this.tab, { push: live ? 'on' : 'off' });
     if (live) await this.load();
-    this.later();
+    this.schedulePoll();
   }
 }

@@ -1,6 +1,8 @@
 // Keeps what goes on in memory that outlives this worker: sessions by their tabs as long as the browser runs, settings for good. Pages and
 // what runs in them can read neither.
 const TAB = 'tab:';
+// `models` says whether the key may have models asked; null where that is not known.
+const UNPAIRED = { gateway: '', key: '', name: '', models: null };
 const listeners = new Set();
 let last = Promise.resolve();
 const FRESH = { status: 'idle', task: null, plan: null, turns: [], messages: [], question: null, note: '', next: 1, frames: {}, hash: '', push: 'off' };
@@ -11,10 +13,10 @@ export async function guard() {
 }
 
 export async function settings() {
-  return { gateway: '', key: '', name: '', ...(await chrome.storage.local.get(['gateway', 'key', 'name'])) };
+  return { ...UNPAIRED, ...(await chrome.storage.local.get(Object.keys(UNPAIRED))) };
 }
 
-export const configure = (values) => chrome.storage.local.set(values);
+export const configure = (values) => chrome.storage.local.set({ ...UNPAIRED, ...values });
 
 // The session of a tab; one that is new begins when it is first written.
 export async function read(tab) {
@@ -42,9 +44,9 @@ export async function all() {
   return Object.entries(await chrome.storage.session.get(null)).filter(([name]) => name.startsWith(TAB)).map(([, state]) => state);
 }
 
-export const hear = (listener) => listeners.add(listener);
+export const onChange = (listener) => listeners.add(listener);
 
 // What the panel shows of a session: no page, no key.
-export function shown({ tab, session, status, task, plan, turns, messages, question, note, push }) {
+export function panelState({ tab, session, status, task, plan, turns, messages, question, note, push }) {
   return { tab, session, status, query: task?.query ?? '', plan, turns, messages, question, note, push, origin: task?.origin ?? '' };
 }

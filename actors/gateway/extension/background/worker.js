@@ -2,7 +2,7 @@
 import { again, begin, halt, reply, resume, resumeAll, stop } from './loop.js';
 import { configureByHand, pairByLink, pairByPage, unpair } from './pairing.js';
 import { begun, unwatch, watch } from './push.js';
-import { all, forget, guard, hear, read, settings, shown } from './store.js';
+import { all, forget, guard, onChange, panelState, read, settings } from './store.js';
 
 const PANEL = chrome.runtime.getURL('panel/panel.html');
 const MANY_CHARS = 10_000;
@@ -27,7 +27,7 @@ const clean = (text) => String(text ?? '').trim().slice(0, MANY_CHARS);
 chrome.runtime.onConnect.addListener((port) => {
   if (port.name !== 'panel' || !isPanel(port.sender)) return port.disconnect();
   panels.set(port, 0);
-  port.onMessage.addListener((message) => heard(port, message));
+  port.onMessage.addListener((message) => handle(port, message));
   port.onDisconnect.addListener(() => {
     panels.delete(port);
     if (!panels.size) unwatch();
@@ -39,7 +39,7 @@ function isPanel({ id, url } = {}) {
   return id === chrome.runtime.id && (url ?? '').split(/[?#]/)[0] === PANEL;
 }
 
-async function heard(port, message) {
+async function handle(port, message) {
   const { type, tab, number } = message;
   if (type === 'alive') return;
   if (type === 'show') return show(port, tab);
@@ -52,7 +52,7 @@ async function heard(port, message) {
 
 async function show(port, tab) {
   panels.set(port, tab);
-  post(port, { type: 'state', state: shown(await read(tab)) });
+  post(port, { type: 'state', state: panelState(await read(tab)) });
   post(port, { type: 'settings', settings: await shownSettings() });
   if ((await settings()).key) watch(tab);
 }
@@ -65,15 +65,15 @@ function post(port, message) {
   }
 }
 
-hear((state) => {
-  for (const [port, tab] of panels) if (tab === state.tab) post(port, { type: 'state', state: shown(state) });
+onChange((state) => {
+  for (const [port, tab] of panels) if (tab === state.tab) post(port, { type: 'state', state: panelState(state) });
   if (state.task?.phase === 'act' && state.task.rounds === 1) begun(state.tab);
   badge(state);
 });
 
 async function shownSettings() {
-  const { gateway, key, name } = await settings();
-  return { gateway, name, paired: Boolean(key) };
+  const { gateway, key, name, models } = await settings();
+  return { gateway, name, models, paired: Boolean(key) };
 }
 
 async function tellSettings() {

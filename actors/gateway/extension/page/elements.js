@@ -3,23 +3,10 @@ weftExecutor.part((executor) => {
   const STILL_MS = 30, MANY_LOOKS = 20, SHIFT = 2, CHARS = 300, SAID = 60;
   const plain = (text) => String(text ?? '').replace(/\d+/g, '#').replace(/[\s…]+/g, ' ').trim().toLowerCase();
 
-  function entryOf(view, id) {
-    return view.known.byId.get(id) ?? view.numbered(id);
-  }
-
-  function held(view, id) {
-    const entry = entryOf(view, id);
-    for (const one of [entry, entry?.healed]) {
-      const element = one?.ref?.deref();
-      if (element?.isConnected) return element;
-    }
-    return null;
-  }
-
   // What stands for an element that is gone: what the page code takes for it beyond doubt, else what alone answers to the selector.
   function again(view, id, named, selector) {
     view.heal(id, named);
-    const healed = held(view, id);
+    const healed = view.held(id);
     if (healed || !selector || selector.includes(view.STAMP)) return healed;
     try {
       const fitting = view.findAll(document, selector);
@@ -40,7 +27,7 @@ weftExecutor.part((executor) => {
     const view = weft.view();
     executor.looked = new Map();
     for (const id of ids) {
-      const element = held(view, id);
+      const element = view.held(id);
       if (element) executor.looked.set(id, wordsOf(view, element));
     }
   }
@@ -50,7 +37,7 @@ weftExecutor.part((executor) => {
     const view = weft.view();
     if (!executor.looked.has(String(id))) executor.refuse('GONE', `There is no element ${id} on this page as it was last looked at.`);
     const { named } = view.gather(false);
-    const element = held(view, String(id)) ?? again(view, String(id), named, selector);
+    const element = view.held(String(id)) ?? again(view, String(id), named, selector);
     if (!element) executor.refuse('GONE', `The element ${id} is gone.`);
     if (wordsOf(view, element) !== executor.looked.get(String(id))) executor.refuse('CHANGED', `The element ${id} says something else now.`);
     return element;

@@ -5,6 +5,7 @@ weftExecutor.part((executor) => {
     .edge { position: absolute; inset: 0; border: 3px solid #1f6feb; box-sizing: border-box; }
     .words { position: absolute; right: 12px; bottom: 12px; padding: 6px 12px; border-radius: 6px; font: 600 13px/1.4 system-ui, sans-serif; background: #0b3d91; color: #fff; }`;
   const HEARTBEAT_MS = 10_000;
+  const marks = new WeakSet();
   let mark = null, beating = 0;
 
   function show() {
@@ -19,7 +20,8 @@ weftExecutor.part((executor) => {
   }
 
   function made() {
-    const host = document.createElement('weft-mark');
+    const host = document.createElement('div'); // what has a name of its own a page may define, and look into
+    host.setAttribute('data-weft-mark', '');
     host.setAttribute('aria-hidden', 'true'); // the panel tells it to whoever does not see
     const root = host.attachShadow({ mode: 'closed' }), sheet = new CSSStyleSheet();
     const edge = document.createElement('div'), words = document.createElement('div');
@@ -29,6 +31,7 @@ weftExecutor.part((executor) => {
     words.className = 'words';
     words.textContent = 'Weft is at work here. Esc stops it.';
     root.append(edge, words);
+    marks.add(host);
     return host;
   }
 
@@ -64,5 +67,5 @@ weftExecutor.part((executor) => {
     }
   }
 
-  Object.assign(executor, { show, unmark, hidden });
+  Object.assign(executor, { show, unmark, hidden, isMark: (node) => marks.has(node) });
 });

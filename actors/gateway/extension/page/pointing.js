@@ -3,6 +3,7 @@
 weftExecutor.part((executor) => {
   const OVER = ['pointerover', 'pointerenter', 'mouseover', 'mouseenter', 'pointermove', 'mousemove'];
   const LEAVING = new Set(['mouseenter', 'pointerenter']);
+  const FOCUSABLE = 'a[href], button, input, select, textarea, [tabindex], [contenteditable=""], [contenteditable="true"], summary';
   const DRAG_STEPS = 8, DRAG_MS = 15;
 
   function fire(target, type, { x, y }, more = {}) {
@@ -15,9 +16,9 @@ weftExecutor.part((executor) => {
   }
 
   function focusOn(element) {
-    for (let node = element; node; node = node.parentElement ?? node.getRootNode().host)
-      if (node.matches?.('a[href], button, input, select, textarea, [tabindex], [contenteditable=""], [contenteditable="true"], summary')) return node.focus({ preventScroll: true });
-    document.activeElement?.blur?.();
+    const view = weft.view();
+    for (let node = element; node; node = view.above(node)) if (view.matches(node, FOCUSABLE)) return (node instanceof HTMLElement ? HTMLElement.prototype : node).focus.call(node, { preventScroll: true });
+    document.activeElement?.blur();
   }
 
   function over(point) {
@@ -59,8 +60,8 @@ weftExecutor.part((executor) => {
 
   // Where a click leads, as far as that stands in the page.
   function leads(hit) {
-    const link = hit.closest?.('a[href], area[href]'), button = hit.closest?.('button, input');
-    return String(link?.href ?? button?.form?.action ?? '').slice(0, 2000);
+    const view = weft.view(), link = view.closest(hit, 'a[href], area[href]');
+    return String(link?.href ?? view.closest(hit, 'button, input')?.form?.action ?? '').slice(0, 2000);
   }
 
   async function clicked({ id, selector }) {
@@ -102,7 +103,7 @@ weftExecutor.part((executor) => {
   // -- dragging ------------------------------------------------------------------------------------------------------
 
   function draggable(hit) {
-    for (let node = hit; node; node = node.parentElement) if (node.draggable) return node;
+    for (let node = hit; node; node = weft.view().above(node)) if (node.draggable === true) return node;
     return null;
   }
 

@@ -62,7 +62,7 @@ weftExecutor.part((executor) => {
 
   function scrollerOf(element) {
     const root = page();
-    for (let node = element; node && node !== root; node = node.parentElement ?? node.getRootNode().host)
+    for (let node = element; node && node !== root; node = weft.view().above(node))
       if (/auto|scroll|overlay/.test(getComputedStyle(node).overflowY) && node.scrollHeight > node.clientHeight + 1) return node;
     return root;
   }

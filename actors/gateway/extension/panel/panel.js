@@ -2,6 +2,8 @@
 import { draw } from './drawing.js';
 
 const HEARTBEAT_MS = 15_000;
+const MODELS = 'It may have the models of this Weft asked where rules do not suffice.';
+const NO_MODELS = 'It plans by rules, and by models on the machine of this Weft if there are any; others are not asked for it. What needs one it asks you instead. To change that: Forget this Weft, then weft extension --pair --models.';
 const ALL = ['http://*/*', 'https://*/*'];
 const $ = (id) => document.getElementById(id);
 const fixed = Number(new URLSearchParams(location.search).get('tab')) || 0;
@@ -92,8 +94,11 @@ $('allow-all').addEventListener('click', () => allow(ALL));
 
 // -- settings ----------------------------------------------------------------------------------------------------------
 
-function drawSettings({ gateway, name, paired }) {
-  $('paired').textContent = paired ? `Paired with ${gateway}${name ? ` as ${name}` : ''}.` : 'Not paired with a Weft yet.';
+function drawSettings({ gateway, name, models, paired }) {
+  const called = name && ` as ${name}`;
+  $('paired').textContent = paired ? `Paired with ${gateway}${called}.` : 'Not paired with a Weft yet.';
+  $('models').hidden = models === null || !paired;
+  $('models').textContent = models ? MODELS : NO_MODELS;
   $('unpair').hidden = !paired;
   $('pair-form').hidden = paired;
   if (!paired) open(true);

@@ -3,7 +3,8 @@ weft.part((view) => {
   const UP = 3, SHORT = 160, MANY = 60;
   const SPOKEN = '[role="alert"], [role="status"], [role="alertdialog"], [role="log"], [aria-live]:not([aria-live="off"])';
   const STYLED = ['toast', 'snackbar', 'alert', 'notif', 'notice', 'flash', 'message', 'feedback', 'error', 'invalid', 'danger', 'success'];
-  const MESSAGES = [SPOKEN, '[aria-invalid="true"]', ...STYLED.map((name) => `[class*="${name}" i]`)].join(', ');
+  const UNSTYLED = `${SPOKEN}, [aria-invalid="true"]`, STYLE = new RegExp(STYLED.join('|'), 'i');
+  const MESSAGES = [UNSTYLED, ...STYLED.map((name) => `[class*="${name}" i]`)].join(', ');
   const MESSAGE = /(?:^| )(?:toasts?|toaster|snack ?bar|alerts?|notif\w*|notices?|flash|messages?|msg|feedback|callout|errors?|invalid|danger|warnings?|success)(?: |$)/;
   const LOUD = /(?:^| )(?:toasts?|toaster|snack ?bar|alerts?|flash|feedback|callout|errors?|invalid|danger|success)(?: |$)/; // what lists of messages have not
   const SERIOUS = '[role="alert"], [role="alertdialog"], [aria-live="assertive"]';
@@ -66,14 +67,25 @@ weft.part((view) => {
   // What stands on the page now and says so.
   function standingTones() {
     const tones = new Set();
-    const all = view.findAll(document, MESSAGES);
-    for (let index = 0, looked = 0; index < all.length && looked < MANY && tones.size < 2; index++) {
-      if (!view.shows(all[index]) || !view.isVisible(all[index])) continue;
+    let looked = 0;
+    for (const element of standing()) {
+      if (looked >= MANY || tones.size >= 2) break;
+      if (!view.shows(element) || !view.isVisible(element)) continue;
       looked += 1;
-      if (view.attribute(all[index], 'aria-invalid') === 'true') tones.add('Error');
-      else if (messageOf(all[index]) === all[index]) tones.add(toneOf(all[index], view.textOf(all[index], SHORT), true));
+      if (view.attribute(element, 'aria-invalid') === 'true') tones.add('Error');
+      else if (messageOf(element) === element) tones.add(toneOf(element, view.textOf(element, SHORT), true));
     }
     return tones;
+  }
+
+  // All that MESSAGES fits. Most elements have a class that others have, too: each is looked at once, which no selector does.
+  function* standing() {
+    const styles = new Map();
+    for (const element of view.findAll(document, `[class], ${UNSTYLED}`)) {
+      const style = view.attribute(element, 'class') ?? '';
+      if (!styles.has(style)) styles.set(style, STYLE.test(style));
+      if (styles.get(style) || view.matches(element, UNSTYLED)) yield element;
+    }
   }
 
   Object.assign(view, { MESSAGES, messageOf, toneOf, standingTones });

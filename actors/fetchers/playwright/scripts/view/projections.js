@@ -4,6 +4,7 @@ weft.part((view) => {
   const VOID = new Set(['input', 'img', 'area']);
   const WORDLESS = new Set([...VOID, 'select', 'textarea']);
   const MANY_CHARS = 100_000, HREF = 300, DEEP = 8;
+  const steps = new Map();
   const quoted = (value) => value.replace(/&/g, '&amp;').replace(/"/g, '&quot;').replace(/</g, '&lt;');
   const escaped = (value) => value.replace(/\\/g, '\\\\').replace(/"/g, '\\"');
 
@@ -60,23 +61,31 @@ weft.part((view) => {
 
   // A selector that fits this element alone: by what its author called it, else by where it stands (001 §4).
   function selectorOf(element) {
-    const tag = view.tag(element), root = element.getRootNode();
-    const alone = (selector) => {
-      const found = root instanceof ShadowRoot ? root.querySelectorAll(selector) : view.findAll(document, selector);
-      return found.length === 1;
-    };
+    const tag = view.tag(element);
     for (const name of ['data-testid', 'data-test', 'name', 'aria-label', 'placeholder']) {
       const value = view.attribute(element, name);
       const selector = `${tag}[${name}="${escaped(value ?? '')}"]`;
-      if (value && value.length <= 100 && !/[\n\r\f]/.test(value) && alone(selector)) return selector;
+      if (value && value.length <= 100 && !/[\n\r\f]/.test(value) && fitsAlone(selector, element)) return selector;
     }
     const id = view.attribute(element, 'id');
-    if (id && !view.generated(id) && alone(`#${CSS.escape(id)}`)) return `#${CSS.escape(id)}`;
-    if (tag === 'input' && alone(`input[type="${element.type}"]`)) return `input[type="${element.type}"]`;
-    return path(element, alone);
+    if (id && !view.generated(id) && fitsAlone(`#${CSS.escape(id)}`, element)) return `#${CSS.escape(id)}`;
+    if (tag === 'input' && fitsAlone(`input[type="${element.type}"]`, element)) return `input[type="${element.type}"]`;
+    return path(element);
   }
 
-  function path(element, alone) {
+  // The first that fits is mostly another one, and sooner found than all of them.
+  function fitsFirst(selector, element) {
+    const root = element.getRootNode();
+    return (root instanceof ShadowRoot ? root.querySelector(selector) : view.findFirst(document, selector)) === element;
+  }
+
+  function fitsAlone(selector, element) {
+    if (!fitsFirst(selector, element)) return false;
+    const root = element.getRootNode();
+    return (root instanceof ShadowRoot ? root.querySelectorAll(selector) : view.findAll(document, selector)).length === 1;
+  }
+
+  function path(element) {
     const steps = [];
     for (let node = element, up = 0; node && view.isElement(node) && up < DEEP; node = view.parent(node), up++) {
       const id = view.attribute(node, 'id');
@@ -84,11 +93,37 @@ weft.part((view) => {
         steps.unshift(`#${CSS.escape(id)}`);
         break;
       }
-      const over = view.parent(node), alike = over ? [...view.children(over)].filter((one) => view.tag(one) === view.tag(node)) : [];
-      steps.unshift(alike.length > 1 ? `${CSS.escape(view.tag(node))}:nth-of-type(${alike.indexOf(node) + 1})` : CSS.escape(view.tag(node)));
-      if (alone(steps.join(' > '))) break;
+      steps.unshift(stepTo(node).selector);
+      const selector = steps.join(' > ');
+      // Below what a step fits alone each further one fits one child.
+      if (fitsFirst(selector, element) && (isAloneByStep(node) || fitsAlone(selector, element))) break;
     }
     return steps.join(' > ');
+  }
+
+  function isAloneByStep(node) {
+    const step = stepTo(node);
+    step.alone ??= fitsAlone(step.selector, node);
+    return step.alone;
+  }
+
+  // What fits an element among its siblings, told once for all of them.
+  function stepTo(element) {
+    if (!steps.has(element)) tellSteps(view.parent(element), element);
+    return steps.get(element);
+  }
+
+  function tellSteps(over, element) {
+    const kinds = new Map();
+    for (const one of over ? view.children(over) : [element]) {
+      const tag = view.tag(one);
+      if (!kinds.has(tag)) kinds.set(tag, []);
+      kinds.get(tag).push(one);
+    }
+    for (const [tag, alike] of kinds) {
+      const name = CSS.escape(tag);
+      alike.forEach((one, index) => steps.set(one, { selector: alike.length > 1 ? `${name}:nth-of-type(${index + 1})` : name, alone: undefined }));
+    }
   }
 
   Object.assign(view, { v2, skeleton, selectorOf });

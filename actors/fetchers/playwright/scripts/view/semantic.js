@@ -35,10 +35,11 @@ weft.part((view) => {
     for (const element of view.findAll(document, CONTROLS)) if (view.within(view.box(element), pane)) add(element);
     for (let across = 0.5; across < SAMPLES; across++)
       for (let down = 0.5; down < SAMPLES; down++) add(view.hit(pane.left + ((pane.right - pane.left) * across) / SAMPLES, pane.top + ((pane.bottom - pane.top) * down) / SAMPLES));
+    const away = new Map(); // the page is walked twice
     return (element, tag) => {
       if (view.INLINE.has(tag) || tag === 'body' || tag === 'html' || spine.has(element)) return false;
-      const box = view.box(element);
-      return box.height > 0 && box.width > 0 && !view.within(box, pane);
+      if (!away.has(element)) away.set(element, isFar(element, pane));
+      return away.get(element);
     };
   }
 

@@ -4,6 +4,7 @@ weft.part((view) => {
   const ROOTS = new Set(['html', 'body']);
   const SCROLLS = /auto|scroll/;
   const frames = new Map();
+  let blocking;
   const FRAMES = new Set(['iframe', 'frame']);
 
   // A box to tick, or a field for files, is often hidden behind the words that stand for it.
@@ -118,8 +119,13 @@ weft.part((view) => {
     return own;
   }
 
-  // The dialog that keeps from acting on anything outside of it.
+  // The dialog that keeps from acting on anything outside of it, looked for once.
   function modal() {
+    if (blocking === undefined) blocking = findModal();
+    return blocking;
+  }
+
+  function findModal() {
     const open = [...Document.prototype.querySelectorAll.call(document, ':modal, [aria-modal="true"]')].slice(-10);
     return open.reverse().find((one) => view.shows(one) && extent(one)) ?? null;
   }

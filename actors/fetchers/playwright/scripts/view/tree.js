@@ -10,7 +10,7 @@ weft.part((view) => {
   };
   const method = (type, name) => {
     const { value } = Object.getOwnPropertyDescriptor(type.prototype, name);
-    return (node, ...args) => value.apply(node, args);
+    return (node, one, other) => value.call(node, one, other); // called so often that an array of arguments would cost time
   };
   const parent = getter(Node, 'parentNode');
   const nodeType = getter(Node, 'nodeType');
@@ -86,10 +86,13 @@ weft.part((view) => {
   Object.assign(view, {
     UNREAD, INLINE, above, below, rootIn, isWithin, way, nodes, tag, parent, children, isElement,
     attribute: method(Element, 'getAttribute'),
+    attributeNames: method(Element, 'getAttributeNames'),
     setAttribute: method(Element, 'setAttribute'),
     removeAttribute: method(Element, 'removeAttribute'),
     matches: method(Element, 'matches'),
+    closest: method(Element, 'closest'),
     find: method(Element, 'querySelector'),
+    findFirst: method(Document, 'querySelector'),
     findAll: method(Document, 'querySelectorAll'),
     findIn: method(Element, 'querySelectorAll'),
     box: method(Element, 'getBoundingClientRect'),

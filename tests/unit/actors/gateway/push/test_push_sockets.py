@@ -3,60 +3,19 @@
 from __future__ import annotations
 
 import json
-import socket as plain
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio
 import pytest
-from websockets.asyncio.client import ClientConnection, connect
+from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed
 
-from actors.gateway.push.channels import MAX_CHANNELS, Channels
+from actors.gateway.push.channels import MAX_CHANNELS, MAX_GRANTS
 from actors.gateway.push.frames import MAX_FRAME_BYTES, OVER_CAPACITY
-from actors.gateway.push.signatures import PushApp
-from actors.gateway.push.sockets import MAX_BEHIND_CHARS, MAX_FRAMES, PushSockets
-from actors.gateway.server import serving
-from protocol.push import PushEvent
+from actors.gateway.push.sockets import MAX_BEHIND_CHARS, MAX_FRAMES
+from tests.push.server import APP, CHANNEL, push_server
 
-APP = PushApp("7", "app-key", "app-secret")
-CHANNEL = "private-session-1"
 Json = dict[str, Any]
-
-
-class World:
-    """A server of push on a free port; `ended` are callers whose keys have ended."""
-
-    def __init__(self, port: int, **chosen: int) -> None:
-        self.port = port
-        self.ended = set[str]()
-        self.channels = Channels(self.ended.__contains__)
-        self.sockets = PushSockets(APP, self.channels, chosen.get("most", 100), chosen.get("activity_timeout_s", 60))
-
-    def opened(self, query: str = "?protocol=7", key: str = APP.key, **given: Any) -> connect:
-        return connect(f"ws://127.0.0.1:{self.port}/app/{key}{query}", proxy=None, **given)
-
-    def deliver(self, count: int, chars: int = 10, **given: str) -> None:
-        for number in range(count):
-            data = json.dumps({"number": number, "text": "x" * chars})
-            self.channels.deliver(PushEvent(channel=CHANNEL, event="new_message", data=data, **given))
-
-
-@asynccontextmanager
-async def world(**chosen: int) -> AsyncGenerator[World]:
-    listener = plain.create_server(("127.0.0.1", 0))
-    made = World(listener.getsockname()[1], **chosen)
-
-    async def app(scope: Any, receive: Any, send: Any) -> None:
-        from starlette.websockets import WebSocket  # noqa: PLC0415 - one use
-
-        scope["path_params"] = {"key": scope["path"].rpartition("/")[2]}
-        await made.sockets.run(WebSocket(scope, receive, send))
-
-    with anyio.fail_after(40):
-        async with serving(app, listener, 100, made.channels.end):
-            yield made
 
 
 async def heard(socket: ClientConnection) -> Json:
@@ -100,7 +59,7 @@ async def closed(socket: ClientConnection) -> tuple[int, list[Json]]:
     [("?protocol=7", "other", 4001), ("", APP.key, 4008), ("?protocol=8", APP.key, 4007), ("?protocol=x", "", 4001)],
 )
 async def test_who_is_refused_is_told_why_on_an_open_socket(query: str, key: str, code: int) -> None:
-    async with world() as push, push.opened(query, key) as socket:
+    async with push_server() as push, push.opened(query, key) as socket:
         told, frames = await closed(socket)
 
     assert told == code
@@ -108,7 +67,7 @@ async def test_who_is_refused_is_told_why_on_an_open_socket(query: str, key: str
 
 
 async def test_a_socket_beyond_the_capacity_comes_back_later() -> None:
-    async with world(most=1) as push, push.opened() as first:
+    async with push_server(most=1) as push, push.opened() as first:
         await began(first)
         async with push.opened() as second:
             assert (await closed(second))[0] == OVER_CAPACITY.code
@@ -116,7 +75,7 @@ async def test_a_socket_beyond_the_capacity_comes_back_later() -> None:
 
 async def test_a_client_that_takes_nothing_is_cut_off_and_nothing_waits_for_it() -> None:
     """The kernel takes some; what is more than the bound is not kept, and the others hear everything."""
-    async with world() as push, push.opened() as quick:
+    async with push_server() as push, push.opened() as quick:
         await subscribe(quick)
         slow = push.opened(max_queue=1)
         slow_socket = await slow.__aenter__()
@@ -138,7 +97,7 @@ async def test_a_client_that_takes_nothing_is_cut_off_and_nothing_waits_for_it()
 
 
 async def test_a_client_that_is_far_behind_in_number_is_cut_off_with_4100() -> None:
-    async with world() as push, push.opened() as socket:
+    async with push_server() as push, push.opened() as socket:
         await subscribe(socket)
         push.deliver(MAX_FRAMES + 1)
         code, frames = await closed(socket)
@@ -149,7 +108,7 @@ async def test_a_client_that_is_far_behind_in_number_is_cut_off_with_4100() -> N
 
 
 async def test_a_client_is_asked_whether_it_is_there_and_left_with_4201_when_it_is_not() -> None:
-    async with world(activity_timeout_s=1) as push, push.opened() as socket:
+    async with push_server(activity_timeout_s=1) as push, push.opened() as socket:
         await began(socket)
         assert (await heard(socket))["event"] == "pusher:ping"
         await say(socket, "pusher:pong")
@@ -160,7 +119,7 @@ async def test_a_client_is_asked_whether_it_is_there_and_left_with_4201_when_it_
 
 
 async def test_a_ping_is_answered_and_what_is_no_message_is_refused_without_an_end() -> None:
-    async with world() as push, push.opened() as socket:
+    async with push_server() as push, push.opened() as socket:
         await began(socket)
         for text in ("{", "[]", '{"event":7}', '{"event":"pusher:subscribe","data":{}}', '{"event":"what"}'):
             await socket.send(text)
@@ -176,7 +135,7 @@ async def test_a_ping_is_answered_and_what_is_no_message_is_refused_without_an_e
 
 @pytest.mark.parametrize(("texts", "count"), [("x" * (MAX_FRAME_BYTES + 1), 1), ('{"event":"pusher:pong"}', 400)])
 async def test_who_says_too_much_is_closed(texts: str, count: int) -> None:
-    async with world() as push, push.opened() as socket:
+    async with push_server() as push, push.opened() as socket:
         await began(socket)
         with anyio.move_on_after(20):
             try:
@@ -188,7 +147,7 @@ async def test_who_says_too_much_is_closed(texts: str, count: int) -> None:
 
 
 async def test_channels_are_signed_private_and_bounded() -> None:
-    async with world() as push, push.opened() as socket:
+    async with push_server() as push, push.opened() as socket:
         socket_id = await began(socket)
         for channel, auth, status in (
             ("public", "", 403),
@@ -216,9 +175,9 @@ async def test_channels_are_signed_private_and_bounded() -> None:
 
 @pytest.mark.parametrize("notices", ["sweep", "event"])
 async def test_a_channel_ends_with_the_key_it_was_asked_for_with(notices: str) -> None:
-    async with world() as push, push.opened() as socket, push.opened() as other:
+    async with push_server() as push, push.opened() as socket, push.opened() as other:
         socket_id = await subscribe(socket)
-        push.channels.allow(socket_id, CHANNEL, "key-1")
+        push.channels.grant(socket_id, CHANNEL, "key-1")
         await subscribe(other, "private-session-2")
         push.deliver(1, caller="key-1")
         assert (await heard(socket))["event"] == "new_message"
@@ -235,18 +194,40 @@ async def test_a_channel_ends_with_the_key_it_was_asked_for_with(notices: str) -
         assert list(push.channels.open_channels()) == ["private-session-2"]
 
 
-async def test_a_signature_of_a_key_that_has_ended_opens_nothing() -> None:
-    async with world() as push, push.opened() as socket:
-        socket_id = await began(socket)
-        push.channels.allow(socket_id, CHANNEL, "key-1")
+@pytest.mark.parametrize("left", ["by its client", "with its key", "never"])
+async def test_a_signature_of_a_key_that_has_ended_opens_nothing(left: str) -> None:
+    """Whether it has opened a channel before or not."""
+    async with push_server() as push, push.opened() as socket:
+        socket_id = await (began if left == "never" else subscribe)(socket)
+        push.channels.grant(socket_id, CHANNEL, "key-1")
+        if left == "by its client":
+            await say(socket, "pusher:unsubscribe", channel=CHANNEL)
+            await say(socket, "pusher:ping")
+            assert (await heard(socket))["event"] == "pusher:pong"
         push.ended.add("key-1")
+        push.channels.drop_ended()
+        if left == "with its key":
+            assert (await heard(socket))["data"]["status"] == 401
         await say(socket, "pusher:subscribe", channel=CHANNEL, auth=APP.channel_auth(socket_id, CHANNEL))
+        refused = await heard(socket)
+        push.deliver(1)
+        await say(socket, "pusher:ping")
 
-        assert (await heard(socket))["event"] == "pusher:subscription_error"
+        assert (refused["event"], refused["data"]["status"]) == ("pusher:subscription_error", 401)
+        assert (await heard(socket))["event"] == "pusher:pong"
+
+
+async def test_who_is_given_ever_more_channels_connects_again() -> None:
+    async with push_server() as push, push.opened() as socket:
+        socket_id = await began(socket)
+        for number in range(MAX_GRANTS + 1):
+            push.channels.grant(socket_id, f"private-{number}", "key-1")
+
+        assert (await closed(socket))[0] == 4200
 
 
 async def test_at_its_end_a_gateway_sends_its_clients_elsewhere() -> None:
-    async with world() as push, push.opened() as socket:
+    async with push_server() as push, push.opened() as socket:
         await subscribe(socket)
         push.channels.end()
 

@@ -5,8 +5,8 @@ import { picture } from './picture.js';
 const DEEP = 3, MANY_FRAMES = 12, MANY_NODES = 5000;
 
 // The body of a round, and what of the look is to be kept with the session.
-export async function look(state) {
-  const always = { query: state.task.query, sessionId: state.session, tabId: state.tab, domMode: 'semantic', ...state.task.told };
+export async function roundOf(state) {
+  const always = { query: state.task.query, sessionId: state.session, tabId: state.tab, domMode: 'semantic', ...state.task.report };
   if (state.task.id) always.taskId = state.task.id;
   const whole = await wholeTree(state);
   if (!whole) return { body: always, kept: { hash: '' } };
@@ -67,17 +67,17 @@ export function place(id, at) {
 }
 
 // The parts of the page that are asked for, and nothing else.
-export async function more(state, answer) {
+export async function requestedParts(state, answer) {
   const parts = {};
   if (answer.requestedDomMode === 'full' || answer.status === 'needs_full_dom') parts.dom = (await call(state.tab, 'dom')).html;
   if (answer.needsSkeletonDom) parts.skeletonDom = (await call(state.tab, 'skeleton')).html;
   if (answer.needsScreenshot) Object.assign(parts, await picture(state));
-  if (answer.requestedDomMode === 'semantic') Object.assign(parts, await treeAgain(state));
+  if (answer.requestedDomMode === 'semantic') Object.assign(parts, await resentTree(state));
   return parts;
 }
 
 // The tree that a hash stood for, of which the gateway does not know any more.
-async function treeAgain(state) {
+async function resentTree(state) {
   const whole = await wholeTree(state);
   if (!whole) return {};
   const { nodes, hash, ...rag } = await call(state.tab, 'fitted', { nodes: whole.nodes, query: state.task.query });

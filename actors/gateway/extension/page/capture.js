@@ -1,7 +1,8 @@
 // Looks at the page for a round: its tree, and more of it when that is asked for; tells how quiet it is, and what came of an action.
 weftExecutor.part((executor) => {
-  const MANY_DOM = 200_000, MANY_FINDINGS = 10, FINDING = 200;
-  const UNSENT = 'script, style, noscript, template, link, meta, base, svg, iframe, frame, object, embed, weft-mark';
+  const MANY_DOM = 200_000, MANY_FINDINGS = 10, FINDING = 200, MANY_NODES = 150_000;
+  const FIELDS = 'input, textarea, select', WRITTEN = 'input, textarea, [contenteditable]';
+  const UNSENT = 'script, style, noscript, template, link, meta, base, svg, iframe, frame, object, embed, [data-weft-mark]';
   const EVENT = /^\[(\d+)s ago\] (Error|Success): '([\s\S]*)'$/;
   const STAMP = weft.view().STAMP;
   let watching = null;
@@ -32,7 +33,7 @@ weftExecutor.part((executor) => {
   // What we do to the document ourselves: numbers, and the mark.
   function isOurs({ type, attributeName, addedNodes, removedNodes }) {
     if (type === 'attributes') return attributeName === STAMP;
-    return type === 'childList' && [...addedNodes, ...removedNodes].every((node) => node.localName === 'weft-mark');
+    return type === 'childList' && [...addedNodes, ...removedNodes].every(executor.isMark);
   }
 
   function quiet() {
@@ -95,12 +96,12 @@ weftExecutor.part((executor) => {
   // The page as it was written, in a document where nothing is loaded and nothing runs, without what is secret in it.
   function dom() {
     const view = weft.view(), inert = document.implementation.createHTMLDocument(''), root = view.rootElement(document);
-    const copy = inert.importNode(root, true), fields = 'input, textarea, select';
-    const own = [...root.querySelectorAll(fields)], copied = [...copy.querySelectorAll(fields)];
+    const copy = inert.importNode(root, true);
+    const own = view.findIn(root, FIELDS), copied = view.findIn(copy, FIELDS);
     own.forEach((field, index) => conceal(view, field, copied[index]));
-    for (const node of copy.querySelectorAll(UNSENT)) node.remove();
-    for (const node of copy.querySelectorAll('*'))
-      for (const { name } of [...node.attributes]) if (/^(?:on|style$|srcdoc$|srcset$|nonce$|integrity$)/i.test(name)) node.removeAttribute(name);
+    for (const node of view.findIn(copy, UNSENT)) node.remove();
+    for (const node of view.findIn(copy, '*'))
+      for (const name of view.attributeNames(node)) if (/^(?:on|style$|srcdoc$|srcset$|nonce$|integrity$)/i.test(name)) view.removeAttribute(node, name);
     return { html: view.unsecret(copy.outerHTML).slice(0, MANY_DOM) };
   }
 
@@ -110,10 +111,11 @@ weftExecutor.part((executor) => {
     copy.textContent = '';
   }
 
-  // Where secret fields stand in the window, which a picture of it must not show.
+  // Where secret fields stand in the window, those in shadow trees among them, which a picture of it must not show.
   function secrets() {
     const view = weft.view(), boxes = [];
-    for (const field of view.findAll(document, 'input, textarea, [contenteditable]')) {
+    for (const field of view.nodes(view.rootElement(document), () => true, MANY_NODES)) {
+      if (!view.isElement(field) || !view.matches(field, WRITTEN)) continue;
       const box = view.box(field);
       if (box.width > 0 && box.height > 0 && executor.isSecret(field)) boxes.push([box.left, box.top, box.width, box.height].map(Math.round));
     }
@@ -122,8 +124,8 @@ weftExecutor.part((executor) => {
 
   // -- what came of an action ----------------------------------------------------------------------------------------
 
-  // Errors and successes that the page has told of in so many seconds.
-  function tidings({ seconds }) {
+  // Errors and successes that the page has shown in so many seconds.
+  function findings({ seconds }) {
     const { recentEvents } = weft.view().events(), found = { errors: [], successes: [] };
     for (const line of recentEvents) {
       const match = EVENT.exec(line);
@@ -141,5 +143,5 @@ weftExecutor.part((executor) => {
     return { found: true, value: executor.isSecret(field) ? '' : String(field.value ?? field.innerText ?? '').slice(0, 200), secret: executor.isSecret(field), filled: Boolean(field.value), checked: field.checked ?? null };
   }
 
-  Object.assign(executor, { quiet, leave, tree, fitted, skeleton, dom, secrets, tidings, standing });
+  Object.assign(executor, { quiet, leave, tree, fitted, skeleton, dom, secrets, findings, standing });
 });
