@@ -7,12 +7,13 @@ from collections.abc import Generator, Iterable, Sequence
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from tests.support import durations, scale, warm
 
-settings.register_profile("quick", max_examples=10, deadline=None)
-settings.register_profile("full", max_examples=100, deadline=None)
+_ON_A_BUSY_MACHINE = (HealthCheck.too_slow,)
+settings.register_profile("quick", max_examples=10, deadline=None, suppress_health_check=_ON_A_BUSY_MACHINE)
+settings.register_profile("full", max_examples=100, deadline=None, suppress_health_check=_ON_A_BUSY_MACHINE)
 
 MAX_RERUN = 3
 """How many tests may pass at their second run alone (`--reruns 1`, in CI): a machine is busy at times."""
