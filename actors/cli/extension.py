@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import anyio
-import rjsmin
 import typer
 
 from actors.cli import terminal
@@ -104,10 +103,10 @@ def write_extension(target: Path) -> None:
 
 def extension_files() -> Iterator[tuple[str, bytes]]:
     """Yield every file of the extension by its name: its own, the page code that it calls, and the order of both."""
-    from actors.fetchers.playwright.view.documents import PARTS, page_code  # noqa: PLC0415 - imports Playwright
+    from actors.fetchers.playwright.view.documents import PARTS, minified, page_code  # noqa: PLC0415 - imports Playwright
 
     for name, content in _files(resources.files("actors") / "gateway" / "extension", ""):
-        yield name, str(rjsmin.jsmin(content.decode())).encode() if name.endswith(".js") else content
+        yield name, minified(content.decode()).encode() if name.endswith(".js") else content
     parts = [part for part in PARTS if part not in _UNUSED]
     for part in parts:
         yield f"{_PAGE_CODE}/{part}.js", page_code(part).encode()

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 from urllib.parse import urldefrag
 from weakref import WeakKeyDictionary
 
 import anyio
 import msgspec
-import rjsmin
+import rjsmin  # pyright: ignore[reportMissingTypeStubs] - has no types
 from msgspec import Struct
 from playwright.async_api import ElementHandle, Error, Frame
 
@@ -202,7 +202,13 @@ def program() -> str:
 
 def page_code(part: str) -> str:
     """Return a script of `PARTS` as it runs in pages, here and in the extension: without comments and indentation."""
-    return str(rjsmin.jsmin(script(f"view/{part}")))
+    return minified(script(f"view/{part}"))
+
+
+def minified(text: str) -> str:
+    """Return a script without comments and indentation; its names and its strings stay as they are."""
+    minify = cast("Callable[[str], str]", rjsmin.jsmin)  # pyright: ignore[reportUnknownMemberType] - has no types
+    return minify(text)
 
 
 def main_document(tab: Tab) -> TabDocument:
