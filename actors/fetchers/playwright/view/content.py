@@ -23,7 +23,7 @@ _MAX_SECTIONS = 50
 _MAX_LINKS = 50
 _MAX_IMAGES = 20
 _MAX_FRAMES = 6
-_FRAMES_S = 2.0
+_FRAMES_S = 4.0
 _MAX_BYTES = 20_000
 _FRAME_BYTES = 300
 """What a result has around its parts."""

@@ -60,7 +60,7 @@ _FRAMED = re.compile(r"f(\d{1,9})_(\d{1,9})")
 _TRIES = 3
 """How often another document may take the place of one during a call."""
 
-_FRAME_S = 1.0
+_FRAME_S = 2.0
 _MAX_PAGES = 6
 _MAX_IDS = 1_500
 """Ids of one page; the oldest are forgotten first."""

@@ -22,7 +22,7 @@ from protocol.faults import FaultError
 
 _MAX_DEPTH = 3
 _MAX_FRAMES = 12
-_FRAMES_S = 2.0
+_FRAMES_S = 4.0
 """How long all the frames of a page may take; the rest is left out."""
 
 _PAGE = "page"
