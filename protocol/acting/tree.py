@@ -145,8 +145,8 @@ class AskTree(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """BROWSER_TREE: read the tree of a page; reading is all that this can do.
 
     `query` is what the nodes are ranked by where not all fit into `max_tokens` (None: all are wanted). `everywhere`
-    takes in what lies beyond the window, `boxes` tells of every node how large it is. `after` goes on where a tree said
-    `next`. `known` is the hash of the tree that the reader has.
+    takes in what lies beyond the window, `boxes` tells of every node how large it is, `colours` what colour it has, and
+    the icons. `after` goes on where a tree said `next`. `known` is the hash of the tree that the reader has.
     """
 
     caller: str
