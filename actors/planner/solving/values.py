@@ -146,6 +146,13 @@ def _counted(match: re.Match[str], scene: Scene) -> str | None:
     return None if number is None else str(number)
 
 
+_WHOLES: Final = frozenset({"canvas", "drawing"})
+"""What holds shapes, and is none itself."""
+
+_ONE_SIGN: Final = re.compile(r"(?:^|\s)(\w)(?:'?s)?$")
+"""A letter or a digit that is counted: `red 5s`."""
+
+
 def count_on(what: str, scene: Scene) -> int | None:
     """Return how many things of a description the page shows; None where it has nothing of the kind to be counted."""
     phrase = phrase_of(what)
@@ -155,15 +162,19 @@ def count_on(what: str, scene: Scene) -> int | None:
             node.role for node in scene.nodes if node.role != "h" and fit(phrase, structs.replace(node, context="")) > 0
         ]
         return max((named.count(role) for role in named), default=None)
-    shapes = [node for node in scene.nodes if node.shape and node.shape != "canvas"]
+    shapes = [node for node in scene.nodes if node.shape and node.shape not in _WHOLES]
     if not shapes and not phrase.size:
         return None
     if phrase.colour:
         shapes = of_colour(shapes, phrase.colour)
     if phrase.shape:
         shapes = [node for node in shapes if has_shape(node, phrase.shape)]
-    sizes = Wanted(phrase=phrase)
-    return len(pick_all(scene, sizes)) if phrase.size else len(shapes)
+    if phrase.size:
+        fits = pick_all(scene, Wanted(phrase=phrase))
+        shapes = [one.node for one in fits if one.node.shape not in _WHOLES]
+    if sign := _ONE_SIGN.search(what):
+        shapes = [node for node in shapes if node.name.strip() == sign[1]]
+    return len(shapes)
 
 
 def _page_text(match: re.Match[str], scene: Scene) -> str | None:

@@ -25,6 +25,7 @@ _SHOP = page(
 )
 
 _SHAPES = page("img | sh=rect | c=red", "img | sh=circle | c=red", "img | sh=circle | c=blue")
+_SIGNS = page("btn | sh=drawing", "text 3 | sh=text | c=red", "text 5 | sh=text | c=red", "btn 3", "btn 1", "btn 2")
 _CELLS = page("text Colour | xy=10,10", "text gray | xy=90,10", "inp ")
 _CHOICES = (
     ('Click "Check out"', _SHOP, "click", "11", ""),
@@ -44,6 +45,8 @@ _CHOICES = (
     ("Click on the red circle", _SHAPES, "click", "2", ""),
     ('Click on the link "sit"', page("tab One | s=selected", "tab Two", "text dolor"), "click", "2", ""),
     ("How many blue circles are there?", page("img | sh=circle | c=blue", "btn 1", "btn 2"), "click", "2", ""),
+    ("How many red 5s are there?", _SIGNS, "click", "5", ""),
+    ("How many red digits are there?", _SIGNS, "click", "6", ""),
     ("Click Save", page("btn Save | occ=1", "btn Close"), "click", "2", ""),
 )  # fmt: skip
 
