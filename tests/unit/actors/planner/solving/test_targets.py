@@ -76,6 +76,18 @@ def test_two_that_are_alike_are_asked_about_and_told_by_their_row() -> None:
     assert asked.options == ("Add to cart: Blue lamp", "Add to cart: Red lamp")
 
 
+def test_a_date_is_put_once_however_its_field_writes_it() -> None:
+    put = ActionCall(name="setValue", arguments={"element": "1", "value": "2012-09-10"})
+
+    over = next_of(
+        "Enter 09/10/2012 as the date",
+        page("inp  | v=2012-09-10"),
+        TakenAction(number=0, step=0, action=put, string="setValue(1)"),
+    )
+
+    assert isinstance(over, StepOver), over
+
+
 def test_what_was_done_is_over_and_what_failed_is_not_tried_again() -> None:
     tree = page("btn Save", "btn Save all")
     taken = TakenAction(
