@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from actors import redact
 from actors.fetchers.playwright.tab import Tab
-from actors.fetchers.playwright.view.documents import TabDocument, main_document
+from actors.fetchers.playwright.view.documents import FRAMES_S, TabDocument, main_document
 from actors.fetchers.playwright.view.elements import PageText, TextBlock
 from actors.fetchers.playwright.view.snapshot import snapshot_document
 from protocol.browsers.operations import GetPageContent
@@ -23,7 +23,6 @@ _MAX_SECTIONS = 50
 _MAX_LINKS = 50
 _MAX_IMAGES = 20
 _MAX_FRAMES = 6
-_FRAMES_S = 4.0
 _MAX_BYTES = 20_000
 _FRAME_BYTES = 300
 """What a result has around its parts."""
@@ -84,7 +83,7 @@ async def _text(document: TabDocument) -> PageText:
     if not words.frames:
         return words
     blocks, links, images = [*words.blocks], [*words.links], [*words.images]
-    with anyio.move_on_after(_FRAMES_S):
+    with anyio.move_on_after(FRAMES_S):
         for within in (await snapshot_document(document)).frames[:_MAX_FRAMES]:
             inner = await document.inner(within.id, within.way, within.number) if not within.covered else None
             if inner is None:

@@ -61,6 +61,10 @@ _TRIES = 3
 """How often another document may take the place of one during a call."""
 
 _FRAME_S = 2.0
+
+FRAMES_S = 4.0
+"""How long all the frames of a page may take; the rest is left out."""
+
 _MAX_PAGES = 6
 _MAX_IDS = 1_500
 """Ids of one page; the oldest are forgotten first."""

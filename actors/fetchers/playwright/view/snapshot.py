@@ -15,15 +15,13 @@ from playwright.async_api import Error
 from actors.fetchers.playwright.devtools import Way
 from actors.fetchers.playwright.tab import Tab
 from actors.fetchers.playwright.view.closed_roots import open_closed_roots
-from actors.fetchers.playwright.view.documents import TabDocument, main_document
+from actors.fetchers.playwright.view.documents import FRAMES_S, TabDocument, main_document
 from actors.fetchers.playwright.view.elements import ElementLocation, EmbeddedFrame, PageElement, PageSnapshot
 from protocol.browsers.pageinfo import Box
 from protocol.faults import FaultError
 
 _MAX_DEPTH = 3
 _MAX_FRAMES = 12
-_FRAMES_S = 4.0
-"""How long all the frames of a page may take; the rest is left out."""
 
 _PAGE = "page"
 """The region of an element that is in none."""
@@ -46,7 +44,7 @@ async def take_snapshot(tab: Tab, *, hidden: bool = False) -> PageSnapshot:
     snapshot = await snapshot_document(document, hidden=hidden)
     if not snapshot.frames:
         return snapshot
-    inner = _FrameElements(hidden, time.monotonic() + _FRAMES_S)
+    inner = _FrameElements(hidden, time.monotonic() + FRAMES_S)
     await inner.gather(document, snapshot, _MAX_DEPTH)
     return replace(
         snapshot,

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from actors import redact
 from actors.fetchers.playwright.devtools import Way
 from actors.fetchers.playwright.tab import Tab
-from actors.fetchers.playwright.view.documents import TabDocument, main_document
+from actors.fetchers.playwright.view.documents import FRAMES_S, TabDocument, main_document
 from actors.fetchers.playwright.view.snapshot import mark_click_listeners
 from protocol.acting.interact import MAX_EVENTS
 from protocol.acting.tree import PageTree, ReceivedInput, ScrollContainer, SemanticNode, Viewport
@@ -23,8 +23,6 @@ from protocol.faults import FaultError
 
 _MAX_DEPTH = 3
 _MAX_FRAMES = 12
-_FRAMES_S = 4.0
-"""How long all the frames of a page may take; the rest is left out."""
 
 _COMPLETE = "complete"
 
@@ -98,7 +96,7 @@ async def read_tree(tab: Tab, do: ReadTree) -> TreeRead:
     whole = await _read(document, options)
     packed = whole.packed
     if packed is None:
-        inner = _FrameNodes(options, time.monotonic() + _FRAMES_S)
+        inner = _FrameNodes(options, time.monotonic() + FRAMES_S)
         whole = await inner.merged(document, whole, _MAX_DEPTH)
         packed = await document.call("fitting", _PackedNodes, nodes=whole.nodes, **options)
     tree = _tree(whole, packed)
