@@ -63,21 +63,26 @@ def _references(node: Any) -> Iterator[str]:
             yield from _references(child)
 
 
-def messages() -> dict[str, dict[str, Any]]:
+def message_types() -> dict[str, Any]:
     """Every message by name: the packets of each subject, any LLMCP packet, a document, and the edge's own types."""
-    schemas: dict[str, dict[str, Any]] = {
-        "llmcp.request": schema(Request[Any]),
-        "llmcp.response": schema(Response[Any]),
-        "llmcp.document": schema(Document[Content]),
-        "edge.browse.options": schema(BrowseOptions),
-        "edge.browse.result": schema(BrowseResult),
-        "edge.error": schema(StructuredError),
+    types: dict[str, Any] = {
+        "llmcp.request": Request[Any],
+        "llmcp.response": Response[Any],
+        "llmcp.document": Document[Content],
+        "edge.browse.options": BrowseOptions,
+        "edge.browse.result": BrowseResult,
+        "edge.error": StructuredError,
     }
     for _, entry in table():
         if isinstance(entry, Subject):
             args: Any = entry.args
             answer: Any = getattr(entry, "answer", None)
-            schemas[f"{entry.task}.request"] = schema(Request[args])
+            types[f"{entry.task}.request"] = Request[args]
             if answer is not None:
-                schemas[f"{entry.task}.response"] = schema(Response[answer])
-    return schemas
+                types[f"{entry.task}.response"] = Response[answer]
+    return types
+
+
+def messages() -> dict[str, dict[str, Any]]:
+    """Return the schema of every message by its name."""
+    return {name: schema(kind) for name, kind in message_types().items()}

@@ -14,7 +14,7 @@ import typer
 from actors.cli import terminal
 from actors.cli.connection import connected
 from actors.cli.options import ConfigFile, DataDir, Json, LogLevel, read
-from protocol.schemas import messages
+from protocol import schemas
 
 if TYPE_CHECKING:
     from bus.transport import BusMessage
@@ -131,11 +131,11 @@ def schema(
 
     Examples: weft schema | jq keys · weft schema edge.browse.result
     """
-    known = messages()
+    known = schemas.message_types()
     if name is None:
-        terminal.write(terminal.json_text(known))
+        terminal.write(terminal.json_text(schemas.messages()))
     elif name in known:
-        terminal.write(terminal.json_text(known[name]))
+        terminal.write(terminal.json_text(schemas.schema(known[name])))
     else:
         message = f"there is no message {name!r}. {terminal.similar(name, known)}"
         raise typer.BadParameter(message, param_hint="NAME")

@@ -29,6 +29,7 @@ def site() -> Generator[MiniWob]:
         yield serving
 
 
+@pytest.mark.full
 def test_that_each_seed_asks_the_same_each_time_and_the_page_judges_what_was_done(web: Browsing, site: MiniWob) -> None:
     goals, rewards = list[str](), list[float | None]()
     for right in (True, False):

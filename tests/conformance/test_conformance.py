@@ -56,6 +56,7 @@ async def test_the_stable_suite_finds_nothing_wrong(tmp_path: Path, record_prope
     assert (outcome.status, found) == (0, "30/30 scenarios (39 checks)")
 
 
+@pytest.mark.full
 async def test_clients_of_the_older_era_get_all_that_it_requires(
     tmp_path: Path, record_property: RecordProperty
 ) -> None:
@@ -69,6 +70,7 @@ async def test_clients_of_the_older_era_get_all_that_it_requires(
     assert (found, more) == ("30/30 scenarios (69 checks)", "3/3 scenarios (9 checks)")
 
 
+@pytest.mark.full
 async def test_clients_of_the_newer_era_get_all_that_it_requires_and_tasks(
     tmp_path: Path, record_property: RecordProperty
 ) -> None:

@@ -132,6 +132,7 @@ async def test_a_client_of_mcp_observes_a_page_and_acts_on_it(weft: System, site
     assert '"v":"Grace"' in text_of(after)
 
 
+@pytest.mark.full
 def test_the_command_line_acts_saves_a_picture_and_shows_the_run_again(weft: System, site: Site) -> None:
     picture = weft.data_dir.parent / "end.jpg"
     url = site.url(page(FORM))

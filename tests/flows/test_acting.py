@@ -66,6 +66,7 @@ def _told(site: Site, path: str) -> Callable[[], bool]:
     return lambda: any(one.path == path and one.method == "POST" for one in site.asked)
 
 
+@pytest.mark.full
 async def test_a_task_over_rest_is_finished_whoever_is_killed(tmp_path: Path) -> None:
     """The secret that its user has given stands in no answer and in no log."""
     state = dict[str, Any]()

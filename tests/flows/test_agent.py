@@ -239,6 +239,7 @@ async def connected_to(here: Bench) -> AsyncGenerator[Any]:
         yield client
 
 
+@pytest.mark.full
 async def test_an_answerer_that_dies_in_the_loop_has_nothing_done_twice(tmp_path: Path) -> None:
     creating = ToolCall(name="collection.create", arguments={"title": "Looms"})
     with anyio.fail_after(TEST_S):

@@ -9,7 +9,7 @@ from protocol.faults import Code
 from protocol.tiers import BROWSER, RenderTier
 from tests.flows.system import System, refused
 from tests.site import Site
-from tests.support.scale import one_in
+from tests.support.scale import first, one_in
 
 pytestmark = [pytest.mark.nats, pytest.mark.browser, pytest.mark.slow]
 
@@ -39,7 +39,7 @@ def code_of(weft: System, site: Site, tier: RenderTier, path: str, **options: ob
     return refused(weft.browse(site.url(f"/broken/{path}"), forceTier=tier.value, **options)).code
 
 
-@pytest.mark.parametrize(("tier", "path"), cases(BROKEN_OFF))
+@pytest.mark.parametrize(("tier", "path"), one_in(3, cases(BROKEN_OFF)))
 def test_half_a_page_is_none(weft: System, site: Site, tier: RenderTier, path: str) -> None:
     # Twice: nothing of it was kept for the second time.
     codes = [code_of(weft, site, tier, path) for _ in range(2)]
@@ -82,7 +82,7 @@ def test_whoever_keeps_programs_out_is_known_by_marks_of_the_answer(weft: System
     assert code_of(weft, site, TIERS[0], path) is Code.BLOCKED_BOT_DETECTION
 
 
-@pytest.mark.parametrize("path", ["silence", "drip"])
+@pytest.mark.parametrize("path", first(2, ["silence", "drip"]))
 @pytest.mark.parametrize("tier", TIERS)
 def test_a_site_that_hangs_is_late(weft: System, site: Site, tier: RenderTier, path: str) -> None:
     assert code_of(weft, site, tier, path, maxLatencyMs=3_000) is Code.NETWORK_TIMEOUT

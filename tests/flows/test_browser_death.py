@@ -30,6 +30,7 @@ def with_browser(replicas: list[int]) -> list[int]:
     return [pid for pid in replicas if any(memory.children(pid, "playwright/driver"))]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("replicas", first(1, [1, 2]))
 def test_a_fetch_outlives_the_replica_that_had_it(tmp_path: Path, site: Site, replicas: int) -> None:
     actors = f"gateway,navigator,verifier,{BROWSER}={replicas}"

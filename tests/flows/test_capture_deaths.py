@@ -88,6 +88,7 @@ def over(system: System, collection: str) -> bool:
     return answered is not None and not any(one.job_id for one in answered.sources)
 
 
+@pytest.mark.full
 @requirement("003.tools.collections")
 def test_captures_outlive_runner_keeper_and_nats_server(tmp_path: Path, site: Site) -> None:
     with weft_up(tmp_path, "--actors", ACTORS) as system:

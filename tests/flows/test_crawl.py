@@ -63,6 +63,7 @@ def logged(system: System, **ids: str) -> list[dict[str, Any]]:
     return [event for event in events if ids.items() <= event.items()]
 
 
+@pytest.mark.full
 def test_a_crawl_outlives_the_kill_of_its_runner_and_keeps_each_page_once(
     weft: System, large: LargeSite, astray: Site
 ) -> None:
@@ -133,6 +134,7 @@ def test_a_site_becomes_a_folder_and_its_addresses_a_list(weft: System, astray: 
     assert {url, astray.url("/articles/0-5"), astray.url("/shop")} <= set(listed.stdout.split())
 
 
+@pytest.mark.full
 def test_ctrl_c_leaves_a_crawl_that_can_be_resumed(weft: System, large: LargeSite, tmp_path: Path) -> None:
     def slow(ask: Ask) -> Answer:
         reply = large.answer(ask)

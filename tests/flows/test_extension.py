@@ -28,7 +28,7 @@ from tests.site import Site
 from tests.site.shop import ORDERED, PASSWORD, shop_changes
 from tests.site.vectors import own_vectors, public_vectors
 from tests.support.extension import CHROMIUM, WAIT_MS, ExtensionBrowser, Panel, extension_browser
-from tests.support.scale import sized
+from tests.support.scale import first, sized
 
 pytestmark = [
     pytest.mark.nats,
@@ -230,12 +230,15 @@ def test_escape_on_the_page_stops_at_once_and_made_up_keys_do_not(
 
 @pytest.mark.parametrize(
     "body",
-    [
-        pytest.param(pages.moved(1), id="moved once"),
-        pytest.param(pages.moved(2), id="moved twice", marks=pytest.mark.full),
-        pytest.param(pages.moved(1, under_the_mouse=True), id="moved under the mouse"),
-        pytest.param(pages.COVERED, id="covered", marks=pytest.mark.full),
-    ],
+    first(
+        1,
+        [
+            pytest.param(pages.moved(1), id="moved once"),
+            pytest.param(pages.moved(2), id="moved twice", marks=pytest.mark.full),
+            pytest.param(pages.moved(1, under_the_mouse=True), id="moved under the mouse"),
+            pytest.param(pages.COVERED, id="covered", marks=pytest.mark.full),
+        ],
+    ),
 )
 def test_what_moves_between_look_and_click_is_never_clicked_in_its_place(
     browser: ExtensionBrowser, tab: Page, site: Site, body: str
@@ -328,6 +331,7 @@ def look_at(page: Page) -> list[str]:
     return found
 
 
+@pytest.mark.full
 def test_a_task_goes_on_after_its_worker_was_put_to_sleep_and_the_network_was_gone(
     browser: ExtensionBrowser, tab: Page, site: Site, relay: Relay
 ) -> None:
@@ -352,6 +356,7 @@ def test_a_task_goes_on_after_its_worker_was_put_to_sleep_and_the_network_was_go
     assert all(one == firsts[0] for one in firsts)
 
 
+@pytest.mark.full
 def test_an_hour_without_the_gateway_costs_time_and_no_message(
     browser: ExtensionBrowser, tab: Page, site: Site, relay: Relay, weft: System
 ) -> None:
@@ -399,6 +404,7 @@ def put_to_sleep(panel: Panel) -> None:
     session.detach()
 
 
+@pytest.mark.full
 def test_a_site_is_asked_for_when_a_task_comes_to_it_and_is_let_go_again(
     browser: ExtensionBrowser, tab: Page, site: Site
 ) -> None:

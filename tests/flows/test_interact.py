@@ -66,6 +66,7 @@ class Killing:
         return self.client.post(body)
 
 
+@pytest.mark.full
 def test_a_shop_task_is_finished_whoever_dies_and_nothing_is_done_twice(weft: System, site: Site) -> None:
     begun = len(site.asked)
     with reference_client(weft.ready.rest, weft.key) as client:

@@ -51,6 +51,7 @@ def cost(result: CallToolResult) -> int:
     return tokens(text_of(result)) + (0 if data is None else tokens(json.dumps(data)))
 
 
+@pytest.mark.full
 async def test_ten_pages_cost_little_more_than_half(
     weft: System, site: Site, record_property: Callable[[str, object], None]
 ) -> None:
@@ -83,6 +84,7 @@ def long_article(site: Site) -> Generator[str]:
     del ARRANGED[ARTICLE]
 
 
+@pytest.mark.full
 async def test_a_long_article_is_read_in_few_calls(
     weft: System, long_article: str, record_property: Callable[[str, object], None]
 ) -> None:

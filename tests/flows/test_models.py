@@ -91,6 +91,7 @@ CITED: dict[str, Any] = {
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 
 
+@pytest.mark.full
 async def test_one_trace_leads_from_the_edge_through_pages_to_the_request_at_the_provider(tmp_path: Path) -> None:
     written = msgspec.json.encode(CITED).decode()
     message = {"role": "assistant", "content": written}

@@ -36,6 +36,7 @@ def running(folder: Path, route: str, browser: str) -> Outbound:
     return msgspec.json.decode(file.read_bytes(), type=Outbound)
 
 
+@pytest.mark.full
 def test_everything_works_without_a_route(tmp_path: Path) -> None:
     found = running(tmp_path, "none", "")
 

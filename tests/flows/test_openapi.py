@@ -24,10 +24,10 @@ from tests.support.scale import sized
 
 pytestmark = [pytest.mark.nats, pytest.mark.slow]
 
-EXAMPLES = sized(8, 100)
+EXAMPLES = sized(3, 100)
 """Requests that are made up for each operation, beside those that try its limits."""
 
-LIMITS_ONE_IN = sized(4, 1)
+LIMITS_ONE_IN = sized(16, 1)
 """How many of the limits that are alike are tried (openapi_hooks.py)."""
 
 RecordProperty = Callable[[str, object], None]

@@ -175,6 +175,7 @@ async def replicas(folder: Path) -> AsyncGenerator[Balancer]:
         yield found
 
 
+@pytest.mark.full
 async def test_calls_fail_nowhere(tmp_path: Path, record_property: Callable[[str, object], None]) -> None:
     headers = {"Authorization": f"Bearer {KEY}"}
     with anyio.fail_after(LIMIT_S):

@@ -166,6 +166,7 @@ def test_a_run_outlives_a_fetcher(tmp_path: Path, site: Site) -> None:
         assert again(batch).total() <= AT_ONCE
 
 
+@pytest.mark.full
 @requirement("002.8.architecture")
 def test_a_run_outlives_the_nats_server(tmp_path: Path, site: Site) -> None:
     actors = f"gateway,navigator,verifier,{FETCHER},{RUNNER},{KEEPER}"
@@ -179,6 +180,7 @@ def test_a_run_outlives_the_nats_server(tmp_path: Path, site: Site) -> None:
         assert again(batch).total() <= AT_ONCE
 
 
+@pytest.mark.full
 @requirement("002.8.architecture")
 @pytest.mark.parametrize("sent", first(1, [signal.SIGKILL, signal.SIGTERM]))
 def test_a_run_goes_on_when_everything_is_started_again(tmp_path: Path, site: Site, sent: signal.Signals) -> None:

@@ -90,6 +90,7 @@ def urls(site: Site, first: int, count: int = PAGES) -> list[str]:
     return [site.url(f"/note/{number}?ms=300") for number in range(first, first + count)]
 
 
+@pytest.mark.full
 @requirement("002.10.concurrent-runs")
 def test_all_hosts_together_work_on_no_more_runs_than_are_allowed(tmp_path: Path, site: Site) -> None:
     with hosts(tmp_path) as both:

@@ -212,6 +212,7 @@ def test_the_command_line_logs_in(traced: System, site: Site, tmp_path: Path) ->
     assert f"Hello, {USER}" in behind(traced, site, "typed", RenderTier.INTELLIGENCE)
 
 
+@pytest.mark.full
 def test_a_refused_login_is_resumed_with_the_right_words(traced: System, site: Site, tmp_path: Path) -> None:
     given, right = tmp_path / "login.json", tmp_path / "right.json"
     given.write_text(json.dumps(inputs(site, password="not-it", profile="again")))

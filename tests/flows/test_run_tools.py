@@ -377,6 +377,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Generator[System]:
         yield system
 
 
+@pytest.mark.full
 @pytest.mark.slow
 @pytest.mark.parametrize("actor", ["keeper", "runner"])
 async def test_who_waits_notices_nothing_of_a_death(own: System, site: Site, actor: str) -> None:

@@ -155,6 +155,7 @@ def until(happened: Callable[[], bool]) -> None:
         time.sleep(POLL_S)
 
 
+@pytest.mark.full
 def test_a_text_is_made_once_whoever_dies(tmp_path: Path) -> None:
     with making(tmp_path) as here, ThreadPoolExecutor(8) as pool:
 

@@ -136,6 +136,7 @@ async def not_shown(page: Page, url: str, places: Iterable[tuple[Passage, str]],
     return missed
 
 
+@pytest.mark.full
 @requirement("003.citation.shape")
 async def test_a_browser_shows_what_a_citation_quotes() -> None:
     async with open_chromium() as chromium:

@@ -329,6 +329,7 @@ async def test_the_gate_alone_has_tools_run(tmp_path: Path) -> None:
             assert {(one.payload.decode(), one.subject) for one in ground.seen} == {("policy", one) for one in tools}
 
 
+@pytest.mark.full
 async def test_one_key_opens_what_its_actor_is_for_and_nothing_else(
     tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:

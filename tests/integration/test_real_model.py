@@ -49,6 +49,7 @@ async def port_to(host: str) -> AsyncGenerator[ModelPort]:
         await pool.aclose()
 
 
+@pytest.mark.full
 async def test_a_real_server_is_understood() -> None:
     """One server for all of it: to start it takes longest."""
     async with real_model() as model:

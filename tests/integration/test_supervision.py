@@ -165,7 +165,7 @@ async def test_nats_may_be_killed_while_a_page_is_read(tmp_path: Path) -> None:
             assert await stop_process(running.process) == 0
 
 
-@pytest.mark.parametrize("killed", ["launcher", "zygote"])
+@pytest.mark.parametrize("killed", first(1, ["launcher", "zygote"]))
 async def test_when_the_launcher_or_the_zygote_is_killed_everything_ends(tmp_path: Path, killed: str) -> None:
     with anyio.fail_after(TEST_S):
         async with running_weft(tmp_path) as running:
@@ -209,7 +209,7 @@ async def test_work_in_hand_is_finished_and_nothing_is_left(
             assert not (running.data_dir / "run" / "ready.json").exists()
 
 
-@pytest.mark.parametrize("mode", [(), ("--single-process",)], ids=["processes", "one-process"])
+@pytest.mark.parametrize("mode", first(1, [((),), (("--single-process",),)]), ids=["processes", "one-process"])
 async def test_a_second_signal_ends_everything_at_once(tmp_path: Path, mode: tuple[str, ...]) -> None:
     with anyio.fail_after(TEST_S):
         async with serve_site() as site, running_weft(tmp_path, mode) as running, running.client() as client:
@@ -250,6 +250,7 @@ async def test_a_signal_during_the_start_stops_it(tmp_path: Path) -> None:
             assert not session(leader(tmp_path, process))
 
 
+@pytest.mark.full
 async def test_a_closed_stdout_and_stderr_disturb_nobody(tmp_path: Path) -> None:
     ready_file = tmp_path / "ready.json"
     with anyio.fail_after(TEST_S):

@@ -80,7 +80,7 @@ TREE = {
 }
 
 
-@pytest.mark.parametrize("mode", [(), ("--single-process",)], ids=["processes", "one-process"])
+@pytest.mark.parametrize("mode", first(1, [((),), (("--single-process",),)]), ids=["processes", "one-process"])
 async def test_a_page_is_one_trace_from_the_edge_to_the_fetch(tmp_path: Path, mode: tuple[str, ...]) -> None:
     with anyio.fail_after(TEST_S), receiving() as receiver:
         async with (
@@ -137,6 +137,7 @@ async def test_spans_tell_facts_and_no_secrets_and_where_a_browse_failed(tmp_pat
             assert "POST /api/browse" in marked
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("receiver_is", first(1, ["slow", "down"]))
 async def test_a_bad_receiver_holds_up_neither_a_browse_nor_the_end(tmp_path: Path, receiver_is: str) -> None:
     with anyio.fail_after(TEST_S), receiving(hangs=True) as receiver:
@@ -154,6 +155,7 @@ async def test_a_bad_receiver_holds_up_neither_a_browse_nor_the_end(tmp_path: Pa
             assert not [line for line in lines(running) if line["event"] == "child_killed_at_stop"]
 
 
+@pytest.mark.full
 def test_without_an_endpoint_the_sdk_is_not_imported(tmp_path: Path) -> None:
     script = """
 import sys

@@ -151,6 +151,7 @@ def auth(weft: System, socket_id: str, channel: str, key: str = "") -> httpx2.Re
     return weft.http.post("/api/pusher/auth", data={"socket_id": socket_id, "channel_name": channel}, headers=headers)
 
 
+@pytest.mark.full
 @requirement("001.3.chat")
 def test_pusher_js_in_node_and_the_official_rest_client_pass(weft: System) -> None:
     stranger = made_key(weft, "stranger")["key"]
@@ -355,6 +356,7 @@ def gateways(weft: System) -> dict[str, int]:
     return {str(one["replica"]): int(str(one["pid"])) for one in weft.replicas() if one["actor"] == "gateway"}
 
 
+@pytest.mark.full
 def test_pusher_js_connects_again_when_gateways_stop_and_hears_what_comes_then(weft: System) -> None:
     """Every gateway is stopped, so that whichever has the socket sends it elsewhere (4200)."""
     session = begun(weft)

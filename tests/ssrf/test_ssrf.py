@@ -164,6 +164,7 @@ def test_nor_does_a_page_go_there_itself(tried: Findings, kind: str) -> None:
     assert {trial.code for trial in trials} == ({Code.SECURITY_ADDRESS_BLOCKED.value} if followed else {""})
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", ["loopback", "mapped", "tunnelled", "private v4", "metadata", "name", "rebinding"])
 def test_who_may_connect_everywhere_is_seen(kind: str) -> None:
     free = findings("intelligence", *EVERYWHERE)

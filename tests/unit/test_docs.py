@@ -60,6 +60,7 @@ def test_every_subject_and_bucket_is_explained() -> None:
     assert [name for name, _ in table() if f"| {name} |" not in text] == []
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_the_reference_is_what_the_code_says() -> None:
     wanted = pages()

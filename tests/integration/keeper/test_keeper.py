@@ -161,6 +161,7 @@ async def test_whichever_replica_answers_a_client_reads_what_it_has_written(tmp_
             assert total == number
 
 
+@pytest.mark.full
 @pytest.mark.slow
 async def test_a_keeper_that_is_killed_while_it_catches_up_goes_on_where_it_was(tmp_path: Path) -> None:
     async with world(tmp_path) as place:

@@ -84,6 +84,7 @@ def words(text: str) -> list[str]:
     return re.findall(r"\w+", text)
 
 
+@pytest.mark.full
 @pytest.mark.timeout(300)
 async def test_frameworks_show_what_they_show_in_chromium_and_what_needs_a_whole_browser_is_known_for_it() -> None:
     frameworks, beyond = some(FRAMEWORK_PAGES), some(BROWSER_PAGES)

@@ -12,6 +12,7 @@ from protocol.tiers import RenderTier
 from tests.integration.lightweight.pages import needs_engine
 from tests.integration.lightweight.showing import showing, text_of
 from tests.site.scripted import ARTICLE
+from tests.support.scale import one_in
 
 pytestmark = needs_engine
 
@@ -62,7 +63,7 @@ SHOWN = {
 }
 
 
-@pytest.mark.parametrize(("inner", "code"), SHOWN.values(), ids=SHOWN)
+@pytest.mark.parametrize(("inner", "code"), one_in(2, SHOWN.values()), ids=SHOWN)
 @pytest.mark.slow
 async def test_what_a_page_shows_is_read(inner: str, code: str) -> None:
     async with showing() as here:

@@ -16,6 +16,7 @@ from actors.fetchers.lightweight import engine_process
 from actors.fetchers.lightweight.cdp import CdpConnection, ClosedError, connect
 from actors.fetchers.lightweight.engine_process import OPTIONS, listens
 from tests.integration.lightweight.pages import Answer, always, engine, listening, needs_engine, opened
+from tests.support.scale import one_in
 
 pytestmark = needs_engine
 
@@ -202,7 +203,7 @@ async def run(connection: CdpConnection, subject: Way, port: int) -> tuple[set[s
         return {path for path in paths if path != PAGE and not path.startswith(END)}, title
 
 
-@pytest.mark.parametrize("name", [*INTERCEPTED, *LEFT_OUT])
+@pytest.mark.parametrize("name", one_in(4, [*INTERCEPTED, *LEFT_OUT]))
 async def test_every_request_is_pythons_or_nobodys(name: str) -> None:
     subject = {**INTERCEPTED, **LEFT_OUT}[name]
     async with listening() as listener, engine(1) as light, light.page("") as place:

@@ -19,6 +19,7 @@ from protocol.browsers.results import Downloads, Evaluated, ScreenshotTaken
 from protocol.faults import Code
 from tests.integration.playwright.browsing import Browsing, browsing
 from tests.integration.playwright.driving import Driving, code, driving, site_and_browser
+from tests.support.scale import first
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -47,7 +48,7 @@ def picture(it: Driving, taken: ScreenshotTaken) -> Image.Image:
     return image
 
 
-@pytest.mark.parametrize("form", ["png", "jpeg", "webp"])
+@pytest.mark.parametrize("form", first(1, ["png", "jpeg", "webp"]))
 def test_a_picture_shows_the_window_in_the_form_that_was_asked_for(
     it: Driving, form: Literal["png", "jpeg", "webp"]
 ) -> None:
@@ -209,7 +210,7 @@ def test_the_files_of_all_tabs_are_remembered_in_the_order_in_which_they_came(it
     assert [it.web.shelf.kept[file.name] for file in files] == [b"first", b"second"]
 
 
-@pytest.mark.parametrize(("size", "kept"), [(90_000, 1), (300_000, 0)])
+@pytest.mark.parametrize(("size", "kept"), first(1, [(90_000, 1), (300_000, 0)]))
 def test_a_download_that_is_too_large_is_not_kept(size: int, kept: int) -> None:
     with browsing(fetch_max_bytes=100_000) as web, driving(web) as it:
         it.show(f"<a download=big.txt href='/huge?size={size}'>Save</a>")

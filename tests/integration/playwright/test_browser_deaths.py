@@ -94,6 +94,7 @@ async def world(folder: Path) -> AsyncGenerator[World]:
             yield World(site, bus)
 
 
+@pytest.mark.full
 @pytest.mark.slow
 async def test_after_kill_9_the_next_call_goes_on_elsewhere_with_the_login(tmp_path: Path) -> None:
     async with world(tmp_path) as here:

@@ -38,6 +38,7 @@ from protocol.browsers.results import Acted, ConsoleLogs, Dialogs, Navigated, Ne
 from protocol.faults import Code
 from tests.integration.playwright.browsing import Browsing, page
 from tests.integration.playwright.driving import Driving, code, driving, site_and_browser
+from tests.support.scale import first, one_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -68,14 +69,17 @@ def info(it: Driving) -> Dialogs:
 
 @pytest.mark.parametrize(
     ("button", "kind", "message", "answer", "expected"),
-    [
-        ("Alert", "alert", "Mind the loom", HandleDialog(action="accept"), "alerted undefined"),
-        ("Confirm", "confirm", "Cut the cloth?", HandleDialog(action="accept"), "confirmed true"),
-        ("Confirm", "confirm", "Cut the cloth?", HandleDialog(action="dismiss"), "confirmed false"),
-        ("Prompt", "prompt", "Your name?", HandleDialog(action="accept", text="Grace"), "prompted Grace"),
-        ("Prompt", "prompt", "Your name?", HandleDialog(action="accept"), "prompted Ada"),
-        ("Prompt", "prompt", "Your name?", HandleDialog(action="dismiss"), "prompted null"),
-    ],
+    first(
+        2,
+        [
+            ("Alert", "alert", "Mind the loom", HandleDialog(action="accept"), "alerted undefined"),
+            ("Confirm", "confirm", "Cut the cloth?", HandleDialog(action="accept"), "confirmed true"),
+            ("Confirm", "confirm", "Cut the cloth?", HandleDialog(action="dismiss"), "confirmed false"),
+            ("Prompt", "prompt", "Your name?", HandleDialog(action="accept", text="Grace"), "prompted Grace"),
+            ("Prompt", "prompt", "Your name?", HandleDialog(action="accept"), "prompted Ada"),
+            ("Prompt", "prompt", "Your name?", HandleDialog(action="dismiss"), "prompted null"),
+        ],
+    ),
 )
 def test_a_dialog_waits_for_the_answer_that_it_gets(  # noqa: PLR0913, PLR0917 - what is asked, and what comes of it
     it: Driving, button: str, kind: str, message: str, answer: HandleDialog, expected: str
@@ -97,24 +101,27 @@ def test_a_dialog_waits_for_the_answer_that_it_gets(  # noqa: PLR0913, PLR0917 -
 
 @pytest.mark.parametrize(
     "do",
-    [
-        Navigate(url="http://127.0.0.1:8000/"),
-        GoBack(),
-        Scroll(direction="down"),
-        Wait(milliseconds=10_000),
-        WaitForStable(),
-        GetPageInfo(),
-        GetPageContent(),
-        FindElement(query="x"),
-        TakeScreenshot(),
-        ExecuteJavascript(script="1"),
-        Click(element_id="button_alert"),
-        TypeText(element_id="x", text="x"),
-        Hover(element_id="button_alert"),
-        SelectOption(element_id="x", value="x"),
-        SetValue(element_id="x", value="x"),
-        PressKey(key="Enter"),
-    ],
+    one_in(
+        5,
+        [
+            Navigate(url="http://127.0.0.1:8000/"),
+            GoBack(),
+            Scroll(direction="down"),
+            Wait(milliseconds=10_000),
+            WaitForStable(),
+            GetPageInfo(),
+            GetPageContent(),
+            FindElement(query="x"),
+            TakeScreenshot(),
+            ExecuteJavascript(script="1"),
+            Click(element_id="button_alert"),
+            TypeText(element_id="x", text="x"),
+            Hover(element_id="button_alert"),
+            SelectOption(element_id="x", value="x"),
+            SetValue(element_id="x", value="x"),
+            PressKey(key="Enter"),
+        ],
+    ),
     ids=lambda do: type(do).__name__,
 )
 def test_meanwhile_everything_else_answers_at_once_with_how_to_go_on(it: Driving, do: Operation) -> None:
@@ -199,6 +206,7 @@ def test_a_tab_that_asks_before_it_is_left_is_closed_all_the_same(it: Driving) -
     assert it.do(ListTabs(), Tabs).tabs == ()
 
 
+@pytest.mark.full
 def test_a_dialog_of_a_window_belongs_to_its_tab(it: Driving) -> None:
     greeting = page("<title>Pop</title><script>setTimeout(() => alert('From the window'), 400)</script><h1>Here</h1>")
     it.show(f"<button onclick=\"window.open('{greeting}')\">Open</button>")

@@ -11,6 +11,7 @@ from protocol.browsers.results import Acted
 from protocol.faults import Code
 from tests.integration.playwright.browsing import Browsing
 from tests.integration.playwright.driving import Driving, code, driving, site_and_browser
+from tests.support.scale import first, one_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -101,13 +102,16 @@ def test_an_editor_is_typed_into(it: Driving) -> None:
 
 @pytest.mark.parametrize(
     ("markup", "words"),
-    [
-        ("<input aria-label=Name readonly value=x>", "only be read"),
-        ("<input aria-label=Name disabled>", "disabled"),
-        ("<input aria-label=Name type=file>", "upload_file"),
-        ("<select aria-label=Name><option>A</select>", "select_option"),
-        ("<button>Name</button>", "holds no value"),
-    ],
+    one_in(
+        3,
+        [
+            ("<input aria-label=Name readonly value=x>", "only be read"),
+            ("<input aria-label=Name disabled>", "disabled"),
+            ("<input aria-label=Name type=file>", "upload_file"),
+            ("<select aria-label=Name><option>A</select>", "select_option"),
+            ("<button>Name</button>", "holds no value"),
+        ],
+    ),
     ids=["readonly", "disabled", "file", "select", "button"],
 )
 def test_what_cannot_be_typed_into_says_why(it: Driving, markup: str, words: str) -> None:
@@ -131,17 +135,20 @@ def test_a_framework_hears_of_a_value_that_is_set(it: Driving) -> None:
 
 @pytest.mark.parametrize(
     ("markup", "value", "expected"),
-    [
-        ("<textarea id=x aria-label=Field>old</textarea>", "one\ntwo", "one\ntwo"),
-        ("<input id=x aria-label=Field type=date>", "2026-11-21", "2026-11-21"),
-        ("<input id=x aria-label=Field type=datetime-local>", "2026-11-21T10:30", "2026-11-21T10:30"),
-        ("<input id=x aria-label=Field type=time>", "10:30", "10:30"),
-        ("<input id=x aria-label=Field type=color>", "#ff8800", "#ff8800"),
-        ("<input id=x aria-label=Field type=number>", "2.5", "2.5"),
-        ("<input id=x aria-label=Field type=range min=0 max=10 step=5>", "10", "10"),
-        ("<input id=x aria-label=Field type=password>", "hunter2", "hunter2"),
-        ("<select id=x aria-label=Field><option value=a>A<option value=b>B</select>", "B", "b"),
-    ],
+    one_in(
+        3,
+        [
+            ("<textarea id=x aria-label=Field>old</textarea>", "one\ntwo", "one\ntwo"),
+            ("<input id=x aria-label=Field type=date>", "2026-11-21", "2026-11-21"),
+            ("<input id=x aria-label=Field type=datetime-local>", "2026-11-21T10:30", "2026-11-21T10:30"),
+            ("<input id=x aria-label=Field type=time>", "10:30", "10:30"),
+            ("<input id=x aria-label=Field type=color>", "#ff8800", "#ff8800"),
+            ("<input id=x aria-label=Field type=number>", "2.5", "2.5"),
+            ("<input id=x aria-label=Field type=range min=0 max=10 step=5>", "10", "10"),
+            ("<input id=x aria-label=Field type=password>", "hunter2", "hunter2"),
+            ("<select id=x aria-label=Field><option value=a>A<option value=b>B</select>", "B", "b"),
+        ],
+    ),
     ids=["textarea", "date", "datetime", "time", "color", "number", "range", "password", "select"],
 )
 def test_a_field_of_each_kind_takes_its_value(it: Driving, markup: str, value: str, expected: str) -> None:
@@ -174,12 +181,15 @@ def test_a_range_that_takes_the_nearest_says_which(it: Driving) -> None:
 
 @pytest.mark.parametrize(
     ("markup", "value", "expected"),
-    [
-        ("<input id=x type=checkbox aria-label=Field>", "true", True),
-        ("<input id=x type=checkbox aria-label=Field checked>", "off", False),
-        ("<input id=x type=checkbox aria-label=Field checked>", "on", True),
-        ("<input id=x type=radio name=n aria-label=Field>", "true", True),
-    ],
+    first(
+        1,
+        [
+            ("<input id=x type=checkbox aria-label=Field>", "true", True),
+            ("<input id=x type=checkbox aria-label=Field checked>", "off", False),
+            ("<input id=x type=checkbox aria-label=Field checked>", "on", True),
+            ("<input id=x type=radio name=n aria-label=Field>", "true", True),
+        ],
+    ),
     ids=["tick", "untick", "stay", "radio"],
 )
 def test_what_is_on_or_off_is_set_so(it: Driving, markup: str, value: str, expected: bool) -> None:  # noqa: FBT001
@@ -225,7 +235,7 @@ def test_html_is_for_editors_alone(it: Driving) -> None:
 # -- choosing ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("value", ["de", "Germany", "  germany "])
+@pytest.mark.parametrize("value", first(1, ["de", "Germany", "  germany "]))
 def test_an_option_is_chosen_by_its_value_or_by_what_it_says(it: Driving, value: str) -> None:
     it.show(
         "<select id=s aria-label=Country><option value=fr>France<option value=de> Germany </select>"
@@ -259,7 +269,7 @@ def test_an_option_that_is_disabled_is_not_chosen(it: Driving) -> None:
     assert it.js("s.value") == "France"
 
 
-@pytest.mark.parametrize("value", ["Green", "g"])
+@pytest.mark.parametrize("value", first(1, ["Green", "g"]))
 def test_a_list_that_the_page_draws_itself_is_chosen_from(it: Driving, value: str) -> None:
     it.show(LISTBOX)
     it.do(SelectOption(element_id=it.id_of("Colour"), value=value), Acted)
@@ -285,8 +295,8 @@ def test_what_is_no_list_says_so(it: Driving) -> None:
 
 @pytest.mark.parametrize(
     "markup",
-    [("<input id=f type=file aria-label=Attach><script>f.onchange = async () => { const file = f.files[0]; "
-     "window.got = [file.name, file.type, await file.text()] }</script>"), DROP],
+    first(1, [("<input id=f type=file aria-label=Attach><script>f.onchange = async () => { const file = f.files[0]; "
+     "window.got = [file.name, file.type, await file.text()] }</script>"), DROP]),
     ids=["field", "button"],
 )  # fmt: skip
 @pytest.mark.parametrize("path", ["/home/me/note.txt", "C:\\Users\\me\\note.txt"])

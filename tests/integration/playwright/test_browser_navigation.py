@@ -26,6 +26,7 @@ from protocol.browsers.results import Acted, Downloads, Evaluated, Navigated, Pa
 from protocol.faults import Code
 from tests.integration.playwright.browsing import Browsing, page
 from tests.integration.playwright.driving import Driving, code, driving, site_and_browser
+from tests.support.scale import first
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -50,7 +51,7 @@ def it(web: Browsing) -> Generator[Driving]:
         yield driven
 
 
-@pytest.mark.parametrize("status", [200, 404, 503])
+@pytest.mark.parametrize("status", first(1, [200, 404, 503]))
 def test_a_page_is_gone_to_whatever_its_status(it: Driving, status: int) -> None:
     went = it.show("<title>Loom</title><h1>Warp</h1>", status=status)
 
@@ -75,7 +76,7 @@ def test_a_document_that_does_not_come_to_its_end_is_partial(it: Driving, monkey
 
 @pytest.mark.parametrize(
     ("path", "expected"),
-    [("/slow?ms=20000", Code.NETWORK_TIMEOUT), ("/hangup", Code.NETWORK_CONNECTION_FAILED)],
+    first(1, [("/slow?ms=20000", Code.NETWORK_TIMEOUT), ("/hangup", Code.NETWORK_CONNECTION_FAILED)]),
 )
 def test_an_address_that_cannot_be_had_says_why(
     it: Driving, monkeypatch: pytest.MonkeyPatch, path: str, expected: Code
@@ -204,7 +205,7 @@ def test_a_tab_that_there_is_not_is_told_by_the_name_of_the_argument(it: Driving
     assert "list_tabs" in fault.message
 
 
-@pytest.mark.parametrize("way", ["Blank", "With opener", "Window", "Send"])
+@pytest.mark.parametrize("way", first(1, ["Blank", "With opener", "Window", "Send"]))
 def test_a_window_that_a_page_opens_is_a_tab_of_the_session(it: Driving, way: str) -> None:
     it.show(OPENER)
     acted = it.click(way)
@@ -227,6 +228,7 @@ def test_a_window_that_closes_itself_is_no_tab_any_more(it: Driving) -> None:
     assert [one.tab for one in it.do(ListTabs(), Tabs).tabs] == [1]
 
 
+@pytest.mark.full
 def test_a_session_has_as_many_tabs_as_it_may_and_says_how_to_make_room(it: Driving) -> None:
     for _ in range(MAX_TABS_OF_SESSION):
         it.do(CreateTab(), TabCreated)

@@ -288,6 +288,7 @@ async def test_of_two_tabs_one_waits_for_nothing_in_the_other(here: World) -> No
     assert done == [2, 1]
 
 
+@pytest.mark.full
 @pytest.mark.slow
 async def test_of_several_who_would_go_on_with_it_one_does() -> None:
     async with world() as here:
@@ -337,6 +338,7 @@ async def test_what_a_session_does_with_a_login_is_kept_of_the_login() -> None:
         assert "Hello, smith" in await here.words(second)
 
 
+@pytest.mark.full
 @pytest.mark.slow
 async def test_when_the_browser_dies_the_session_goes_on_in_a_fresh_one() -> None:
     async with world() as here:
@@ -363,6 +365,7 @@ async def test_nothing_of_a_session_lies_in_the_open(here: World) -> None:
     assert not any(b"needle" in (entry.value or b"") for entry in entries)
 
 
+@pytest.mark.full
 @pytest.mark.slow
 async def test_an_idle_session_ends() -> None:
     async with world(idle_ms=1_000) as here:
@@ -448,6 +451,7 @@ async def orders(here: World) -> AsyncGenerator[None]:
     assert third.result == 3
 
 
+@pytest.mark.full
 @pytest.mark.slow
 async def test_another_replica_goes_on_with_tabs_files_databases_and_orders() -> None:
     async with world() as here:

@@ -32,7 +32,7 @@ from protocol.faults import Code
 from tests.integration.playwright.browsing import Browsing, page
 from tests.integration.playwright.driving import Driving, code, driving, site_and_browser
 from tests.integration.playwright.test_life import process
-from tests.support.scale import one_in
+from tests.support.scale import first, one_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(300)]
 
@@ -98,6 +98,7 @@ def test_a_page_that_hangs_is_not_stable(it: Driving) -> None:
     assert not it.do(WaitForStable(timeout=1_000), Stable).stable
 
 
+@pytest.mark.full
 def test_a_page_that_hangs_harms_no_other_tab_and_is_left_by_going_elsewhere(it: Driving) -> None:
     it.show("<title>One</title>")
     it.js("window.kept = 1")
@@ -114,6 +115,7 @@ def test_a_page_that_hangs_harms_no_other_tab_and_is_left_by_going_elsewhere(it:
     assert [one.tab for one in it.do(ListTabs(), Tabs).tabs] == [1]
 
 
+@pytest.mark.full
 def test_a_click_that_hangs_the_page_ends(it: Driving) -> None:
     it.show("<button onclick='while (true) {}'>Go</button>")
     element = it.id_of("Go")
@@ -160,7 +162,7 @@ def test_a_replica_has_as_many_tabs_as_it_may_and_says_how_to_make_room(
     assert [one.tab for one in it.do(ListTabs(), Tabs).tabs] == [1]
 
 
-@pytest.mark.parametrize("mark", ["--remote-debugging-pipe", "playwright/driver"])
+@pytest.mark.parametrize("mark", first(1, ["--remote-debugging-pipe", "playwright/driver"]))
 def test_when_the_browser_is_killed_the_session_goes_on_where_it_was(it: Driving, mark: str) -> None:
     it.show("<title>One</title>")
     it.do(CreateTab(url=it.url("/article")), TabCreated)

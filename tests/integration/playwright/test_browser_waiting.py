@@ -11,6 +11,7 @@ from protocol.browsers.results import Acted, Stable
 from protocol.faults import Code
 from tests.integration.playwright.browsing import Browsing
 from tests.integration.playwright.driving import Driving, code, driving, site_and_browser
+from tests.support.scale import first
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -43,11 +44,14 @@ def test_a_time_is_waited(it: Driving) -> None:
 
 @pytest.mark.parametrize(
     "do",
-    [
-        Wait(selector="#new"),
-        Wait(selector="#new", condition="selector"),
-        Wait(selector="#old", condition="element_hidden"),
-    ],
+    first(
+        1,
+        [
+            Wait(selector="#new"),
+            Wait(selector="#new", condition="selector"),
+            Wait(selector="#old", condition="element_hidden"),
+        ],
+    ),
     ids=["selector alone", "selector", "hidden"],
 )
 def test_a_condition_is_waited_for(it: Driving, do: Wait) -> None:
@@ -67,19 +71,40 @@ def test_an_idle_network_is_waited_for(it: Driving) -> None:
 
 @pytest.mark.parametrize(
     ("markup", "do", "expected", "field", "words"),
-    [
-        ("<p>x</p>", Wait(selector="#none", milliseconds=300), Code.ELEMENT_NOT_FOUND, "selector", "After 300 ms"),
-        (
-            "<p id=stays>x</p>",
-            Wait(selector="#stays", condition="element_hidden", milliseconds=300),
-            Code.EXECUTION_ERROR,
-            "selector",
-            "still shown",
-        ),
-        (BUSY, Wait(condition="networkidle", milliseconds=600), Code.EXECUTION_ERROR, None, "not idle within 600 ms"),
-        ("<p>x</p>", Wait(condition="selector"), Code.VALIDATION_INVALID_REQUEST, "selector", "takes the CSS selector"),
-        ("<p>x</p>", Wait(selector="p[", milliseconds=300), Code.VALIDATION_INVALID_REQUEST, "selector", "no selector"),
-    ],
+    first(
+        1,
+        [
+            ("<p>x</p>", Wait(selector="#none", milliseconds=300), Code.ELEMENT_NOT_FOUND, "selector", "After 300 ms"),
+            (
+                "<p id=stays>x</p>",
+                Wait(selector="#stays", condition="element_hidden", milliseconds=300),
+                Code.EXECUTION_ERROR,
+                "selector",
+                "still shown",
+            ),
+            (
+                BUSY,
+                Wait(condition="networkidle", milliseconds=600),
+                Code.EXECUTION_ERROR,
+                None,
+                "not idle within 600 ms",
+            ),
+            (
+                "<p>x</p>",
+                Wait(condition="selector"),
+                Code.VALIDATION_INVALID_REQUEST,
+                "selector",
+                "takes the CSS selector",
+            ),
+            (
+                "<p>x</p>",
+                Wait(selector="p[", milliseconds=300),
+                Code.VALIDATION_INVALID_REQUEST,
+                "selector",
+                "no selector",
+            ),
+        ],
+    ),
     ids=["none comes", "none goes", "never idle", "no selector", "broken selector"],
 )
 def test_a_condition_that_is_not_met_says_so(  # noqa: PLR0913, PLR0917 - what is asked, and what comes of it
@@ -107,7 +132,7 @@ def test_what_comes_to_rest_later_is_waited_for(it: Driving) -> None:
     assert told.stable
 
 
-@pytest.mark.parametrize(("markup", "dom"), [(MOVING, False), (BUSY, True)], ids=["moves", "asks"])
+@pytest.mark.parametrize(("markup", "dom"), first(1, [(MOVING, False), (BUSY, True)]), ids=["moves", "asks"])
 def test_what_never_rests_is_told_and_no_error(it: Driving, markup: str, dom: bool) -> None:  # noqa: FBT001
     it.show(markup)
     told = it.do(WaitForStable(timeout=1_500), Stable)

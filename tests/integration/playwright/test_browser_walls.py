@@ -12,6 +12,7 @@ from protocol.faults import Code
 from tests.integration.playwright.browsing import Browsing, page
 from tests.integration.playwright.driving import Driving, driving, site_and_browser
 from tests.integration.playwright.test_walls import FORBIDDEN, WAYS, Listener, listener
+from tests.support.scale import one_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -47,7 +48,7 @@ def forbidden() -> Generator[Listener]:
         yield heard
 
 
-@pytest.mark.parametrize("way", CLICKS)
+@pytest.mark.parametrize("way", one_in(4, CLICKS))
 def test_no_click_leads_there(it: Driving, forbidden: Listener, way: str) -> None:
     http = f"http://{FORBIDDEN}:{forbidden.port}"
     inner = page(f"<img src={http}/a.png><script>fetch(`{http}/b`, {{mode: `no-cors`}})</script>")
@@ -58,7 +59,7 @@ def test_no_click_leads_there(it: Driving, forbidden: Listener, way: str) -> Non
     assert forbidden.connects == []
 
 
-@pytest.mark.parametrize("way", ["fetch", "socket", "redirect", "worker", "peer", "preconnect"])
+@pytest.mark.parametrize("way", one_in(3, ["fetch", "socket", "redirect", "worker", "peer", "preconnect"]))
 def test_no_page_in_a_window_gets_there(it: Driving, forbidden: Listener, way: str) -> None:
     host = f"{FORBIDDEN}:{forbidden.port}"
     inner = page(WAYS[way].format(http=f"http://{host}", host=host, port=forbidden.port))

@@ -25,7 +25,7 @@ from tests.integration.playwright.browsing import Browsing, browsing, page
 from tests.site.apps import BROWSER_PAGES, FRAMEWORK_PAGES
 from tests.site.apps.chromium import Chromium, open_chromium
 from tests.site.scripted import ARTICLE
-from tests.support.scale import one_in
+from tests.support.scale import first, one_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -112,7 +112,7 @@ def comparable(evidence: PageEvidence) -> PageEvidence:
 
 
 @needs_engine
-@pytest.mark.parametrize("name", SHOWN)
+@pytest.mark.parametrize("name", first(1, SHOWN))
 def test_a_page_gives_the_same_evidence_as_sent_and_by_script_in_both_tiers(both: Both, name: str) -> None:
     body = _CHROME.format(SHOWN[name])
     sent = page(f"{_HEAD}<body>{body}</body>")

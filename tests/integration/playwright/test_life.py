@@ -25,7 +25,7 @@ from protocol.faults import Code, FaultError
 from protocol.pages import Fetched
 from tests.integration.playwright.browsing import Browsing, browsing, page
 from tests.site.scripted import ARTICLE
-from tests.support.scale import one_in, sized
+from tests.support.scale import first, one_in, sized
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -100,6 +100,7 @@ def test_nothing_is_started_before_it_is_needed() -> None:
         assert set(tree(os.getpid())) <= before
 
 
+@pytest.mark.full
 def test_a_page_that_crashes_harms_no_other(web: Browsing) -> None:
     neighbour = fetching(web, "/slow?ms=1500")
     crashed: Future[Fetched] = web.portal.start_task_soon(web.fetching, page(CRASH), dict[str, Any]())
@@ -141,7 +142,7 @@ def test_a_page_that_leads_on_without_end_is_told_as_such(web: Browsing, again: 
     assert caught.value.fault.code is Code.HTTP_TOO_MANY_REDIRECTS
 
 
-@pytest.mark.parametrize("mark", ["--remote-debugging-pipe", "playwright/driver"])
+@pytest.mark.parametrize("mark", first(1, ["--remote-debugging-pipe", "playwright/driver"]))
 def test_a_browser_that_dies_is_replaced(web: Browsing, mark: str) -> None:
     web.fetch("/article")
     under_way = fetching(web, "/slow?ms=20000")
@@ -151,6 +152,7 @@ def test_a_browser_that_dies_is_replaced(web: Browsing, mark: str) -> None:
     assert web.fetch("/article").status == 200
 
 
+@pytest.mark.full
 def test_a_worn_browser_is_replaced_without_cutting_anything(web: Browsing) -> None:
     web.fetch("/article")
     under_way = fetching(web, "/slow?ms=8000")
@@ -221,6 +223,7 @@ def test_nothing_is_left_behind() -> None:
     assert len(folders()) == len(held)
 
 
+@pytest.mark.full
 def test_a_browser_that_does_not_start_ends_the_fetch_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     broken = tmp_path / "broken"
     broken.write_text("#!/bin/sh\nexit 1\n")

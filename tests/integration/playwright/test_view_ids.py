@@ -275,7 +275,7 @@ def test_ids_of_a_framework_last(web: Viewing, name: str) -> None:
     assert web.labels(visible_only=False).keys() == before.keys()
 
 
-@pytest.mark.parametrize("app", ["react-router", "vue-router"])
+@pytest.mark.parametrize("app", first(1, ["react-router", "vue-router"]))
 def test_ids_last_while_an_application_goes_from_view_to_view(web: Viewing, app: str) -> None:
     web.open(f"/apps/{app}/")
     first = {name: web.at(name, "e => e.textContent") for name in list(web.elements())[:12]}

@@ -12,6 +12,7 @@ import pytest
 from actors.fetchers.playwright import view
 from protocol.faults import Code, FaultError
 from tests.integration.playwright.viewing import Viewing, viewing
+from tests.support.scale import first
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -226,13 +227,16 @@ def test_what_changed_is_said_in_a_sentence(web: Viewing, script: str, said: str
 
 @pytest.mark.parametrize(
     ("path", "words"),
-    [
-        ("/apps/elements/", "8 swatches were cut from the cloth."),
-        ("/apps/elements/", "Harbour grey"),
-        ("/apps/lit-list/", "The counter closes when the light goes."),
-        ("/apps/frames/", "From the great hall one looks through two windows:"),
-        ("/apps/frames/", "Six vats stand here in a row"),
-    ],
+    first(
+        2,
+        [
+            ("/apps/elements/", "8 swatches were cut from the cloth."),
+            ("/apps/elements/", "Harbour grey"),
+            ("/apps/lit-list/", "The counter closes when the light goes."),
+            ("/apps/frames/", "From the great hall one looks through two windows:"),
+            ("/apps/frames/", "Six vats stand here in a row"),
+        ],
+    ),
 )
 def test_words_in_components_and_frames_are_read(web: Viewing, path: str, words: str) -> None:
     web.open(path)

@@ -13,6 +13,7 @@ import pytest
 from protocol.faults import Code, FaultError
 from tests.integration.playwright.browsing import Browsing, browsing, page
 from tests.site.scripted import ARTICLE
+from tests.support.scale import one_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -105,7 +106,7 @@ WAYS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", one_in(6, WAYS))
 def test_nothing_reaches_a_forbidden_address(web: Browsing, way: str) -> None:
     with listener() as forbidden:
         host = f"{FORBIDDEN}:{forbidden.port}"

@@ -16,6 +16,7 @@ from protocol.runs.states import RunStatus
 from tests.integration.lightweight.pages import needs_engine
 from tests.integration.templates.reading_system import ALL, IN_BROWSER, STATIC, Running, running
 from tests.requirements import requirement
+from tests.support.scale import first
 
 BATCH = "batch_extract_pages"
 SOON_MS = 500
@@ -70,6 +71,7 @@ async def test_only_a_page_of_scripts_costs_a_browser() -> None:
         assert await here.sessions(0) == ()
 
 
+@pytest.mark.full
 @pytest.mark.browser
 @pytest.mark.slow
 async def test_in_a_session_of_the_caller_pages_are_read_in_tabs_that_are_closed() -> None:
@@ -94,7 +96,7 @@ async def test_in_a_session_of_the_caller_pages_are_read_in_tabs_that_are_closed
 # -- how often a site is asked -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", ["/hangup", "/garbage"])
+@pytest.mark.parametrize("path", first(1, ["/hangup", "/garbage"]))
 @pytest.mark.parametrize("kinds", [STATIC, pytest.param(ALL, marks=[pytest.mark.browser, needs_engine])])
 @pytest.mark.slow
 async def test_each_tier_asks_a_site_that_breaks_off_once(kinds: Sequence[type[Actor]], path: str) -> None:

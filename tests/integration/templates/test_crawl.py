@@ -29,6 +29,7 @@ async def crawl(here: Running, large: LargeSite, **inputs: Any) -> tuple[RunEnde
     return ended, await here.whole(ended)
 
 
+@pytest.mark.full
 @pytest.mark.slow
 @pytest.mark.timeout(1_000)
 async def test_each_wanted_page_is_kept_once_and_hardly_any_other() -> None:

@@ -56,6 +56,7 @@ def failure(run: LoginRun) -> tuple[str, str, Code | None]:
     return failed.name, failed.step_code, failed.code
 
 
+@pytest.mark.full
 @requirement("002.12.login")
 @pytest.mark.parametrize(
     "indicator",
@@ -92,19 +93,28 @@ async def test_every_form_is_passed_at_the_first_try(it: Here, indicator: dict[s
 
 @pytest.mark.parametrize(
     "fields",
-    [
-        {"fields": SELECTORS},
-        {"fields": {"mode": "selector", "usernameSelector": "input[name=user]", "passwordSelector": "[type=password]"}},
-        {"fields": {"usernameQuery": "user name", "passwordQuery": "password", "submitQuery": "log in"}},
-        {
-            "locateMode": "selector",
-            "selectors": {"username": "[name=user]", "password": "[name=password]", "submit": "button"},
-        },
-        {
-            "locateMode": "semantic",
-            "semanticHints": {"username": "user name", "password": "password", "submit": "log in"},
-        },
-    ],
+    first(
+        1,
+        [
+            {"fields": SELECTORS},
+            {
+                "fields": {
+                    "mode": "selector",
+                    "usernameSelector": "input[name=user]",
+                    "passwordSelector": "[type=password]",
+                }
+            },
+            {"fields": {"usernameQuery": "user name", "passwordQuery": "password", "submitQuery": "log in"}},
+            {
+                "locateMode": "selector",
+                "selectors": {"username": "[name=user]", "password": "[name=password]", "submit": "button"},
+            },
+            {
+                "locateMode": "semantic",
+                "semanticHints": {"username": "user name", "password": "password", "submit": "log in"},
+            },
+        ],
+    ),
     ids=["selectors", "without a button", "queries", "older selectors", "older hints"],
 )
 @inside
@@ -141,12 +151,15 @@ async def test_a_wrong_password_is_told_and_sent_once(it: Here, kind: str) -> No
 
 @pytest.mark.parametrize(
     ("fields", "named"),
-    [
-        (SELECTORS | {"usernameSelector": "#nobody"}, "fields.usernameSelector"),
-        (SELECTORS | {"passwordSelector": "#go"}, "fields.passwordSelector"),
-        (SELECTORS | {"submitSelector": "#nothing"}, "fields.submitSelector"),
-        ({"usernameQuery": "zebra quux"}, "fields.usernameQuery"),
-    ],
+    first(
+        1,
+        [
+            (SELECTORS | {"usernameSelector": "#nobody"}, "fields.usernameSelector"),
+            (SELECTORS | {"passwordSelector": "#go"}, "fields.passwordSelector"),
+            (SELECTORS | {"submitSelector": "#nothing"}, "fields.submitSelector"),
+            ({"usernameQuery": "zebra quux"}, "fields.usernameQuery"),
+        ],
+    ),
     ids=lambda value: value if isinstance(value, str) else "",
 )
 @inside
@@ -204,6 +217,7 @@ async def test_a_step_whose_outcome_was_lost_is_done_again(it: Here) -> None:
     assert posts(it, "plain") == 1
 
 
+@pytest.mark.full
 async def test_a_form_that_went_with_its_browser_is_not_sent_empty() -> None:
     async with here() as it:
         run = await it.run("plain").to(2)
@@ -240,6 +254,7 @@ async def test_without_a_sign_of_success_the_end_of_the_form_is_told_as_that(it:
     assert failure(wrong) == ("verify_login", "EXECUTION_ERROR", Code.AUTH_INVALID_CREDENTIALS)
 
 
+@pytest.mark.full
 async def test_a_login_outlives_its_browser() -> None:
     async with here() as it:
         run = await it.run("plain").to(3)

@@ -17,7 +17,7 @@ from protocol.faults import Category, Code, Fault, FaultError
 from protocol.packets import Request
 from protocol.schemas import schema
 from tests.requirements import requirement
-from tests.support.scale import sized
+from tests.support.scale import one_in, sized
 from tests.unit.protocol.packet_data import request_packet
 from tests.unit.protocol.wire import values, wire_types
 
@@ -48,7 +48,7 @@ def test_a_request_is_told_the_words_to_choose_from(body: bytes, field: str, wor
     assert "there are" not in refusal(Decoder(BrowseOptions), body).message
 
 
-@pytest.mark.parametrize("name", sorted(WIRE_TYPES))
+@pytest.mark.parametrize("name", one_in(4, sorted(WIRE_TYPES)))
 @pytest.mark.slow
 def test_what_is_written_conforms_to_its_schema_and_is_read_back_the_same(name: str) -> None:
     kind = WIRE_TYPES[name]

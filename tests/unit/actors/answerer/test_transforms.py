@@ -24,6 +24,7 @@ from protocol.faults import Code
 from protocol.models import CallOutcome
 from protocol.texts import MAX_TEXT_CHARS, config_of
 from tests.requirements import requirement
+from tests.support.scale import first
 from tests.unit.actors.answerer.sources import evidence
 from tests.unit.actors.answerer.world import Prompt, answering
 
@@ -235,7 +236,7 @@ async def test_an_outline_has_the_headings_with_what_stands_below_them() -> None
     ]
 
 
-@pytest.mark.parametrize("kind", TransformType)
+@pytest.mark.parametrize("kind", first(2, TransformType))
 def test_what_is_made_of_many_sources_is_no_longer_than_a_text_may_be(kind: TransformType) -> None:
     sources = [
         evidence(f"# Station {number}\n\n" + RANCE, f"doc_{number}", f"https://tides.example/{number}")

@@ -141,6 +141,7 @@ def test_a_line_that_is_no_page_is_told(
     assert said in capsys.readouterr().err
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_a_table_of_twenty_thousand_rows_is_written_whole_and_a_page_beyond_all_bounds_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -15,6 +15,7 @@ from actors.cli import tap
 from actors.cli.main import run
 from actors.cli.tap import as_line, as_object_line, listen
 from bus.transport import BusMessage
+from tests.support.scale import first
 from tests.unit.actors.cli.cli_data import MARK, FakeBus, connected_to
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, 678_000, tzinfo=UTC)
@@ -166,7 +167,9 @@ def test_nothing_is_hidden_where_there_is_nothing() -> None:
     assert tap.mask({"token": None, "api_key": "", "seed": 7}) == {"token": None, "api_key": "", "seed": "***"}
 
 
-@pytest.mark.parametrize("text", ["a" * 900_000, "token" * 180_000, "://" * 300_000, "\\" * 900_000, "?key=" * 180_000])
+@pytest.mark.parametrize(
+    "text", first(1, ["a" * 900_000, "token" * 180_000, "://" * 300_000, "\\" * 900_000, "?key=" * 180_000])
+)
 @pytest.mark.slow
 def test_masking_takes_linear_time(text: str) -> None:
     assert 0 < len(tap.mask_text(text)) <= 2 * len(text)  # the timeout of the test bounds the time

@@ -24,7 +24,7 @@ from actors.extraction.page import extract
 from actors.web.codings import CodingWatch
 from protocol.faults import FaultError
 from tests.support.pdf import Sheet, pdf
-from tests.support.scale import sized
+from tests.support.scale import one_in, sized
 
 EXAMPLES = sized(60, 2_000)
 URL = "https://loom.example/page"
@@ -82,7 +82,7 @@ def break_up(seed: bytes, changes: list[tuple[float, int, bytes]]) -> bytes:
     return bytes(data)
 
 
-@pytest.mark.parametrize("kind", SEEDS)
+@pytest.mark.parametrize("kind", one_in(3, SEEDS))
 @bounded
 @given(changes=broken)
 @pytest.mark.slow

@@ -27,6 +27,7 @@ from actors.fetchers.extractor import (
     ordinary,
 )
 from protocol.faults import Code, Fault, FaultError, fault
+from tests.support.scale import first
 
 HUGE = b"<p>" * (ORDINARY_TAGS + 1)
 DOCUMENT = b"%PDF-1.7"
@@ -159,7 +160,7 @@ async def test_documents_are_read_in_a_process_of_their_own_in_which_they_have_m
     assert (worked, caught.value.fault.code) == (True, Code.CONTENT_TOO_LARGE)
 
 
-@pytest.mark.parametrize("function", [endless, asleep, hungry, dead])
+@pytest.mark.parametrize("function", first(1, [endless, asleep, hungry, dead]))
 @pytest.mark.slow
 async def test_a_page_that_needs_too_much_is_a_fault_and_the_next_one_is_read(function: object) -> None:
     with anyio.fail_after(60):

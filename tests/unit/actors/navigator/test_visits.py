@@ -11,7 +11,7 @@ from actors.navigator.choice import StartReason, TierChoice, start
 from actors.navigator.history import HistoryCache
 from actors.navigator.hosts import site_key_of
 from protocol.tiers import TIERS, HostKind, RenderTier, TierHistory
-from tests.support.scale import one_in, sized
+from tests.support.scale import first, one_in, sized
 from tests.unit.actors.navigator.visitors import (
     BROWSER,
     BROWSER_ONLY,
@@ -80,7 +80,7 @@ def test_a_wrong_belief_is_outweighed(kind: HostKind, name: str) -> None:
     assert regret(SITES[name], runs=RUNS, kind=kind) <= MAX_REGRET
 
 
-@pytest.mark.parametrize(("one", "other"), [*combinations(("static", "light", "browser only"), 2)])
+@pytest.mark.parametrize(("one", "other"), first(1, [*combinations(("static", "light", "browser only"), 2)]))
 @pytest.mark.slow
 def test_where_two_kinds_of_pages_share_a_host_each_costs_what_it_costs_an_oracle(one: str, other: str) -> None:
     own, best, begins = Spent(), Spent(), {section: oracle(SITES[name]) for section, name in (("a", one), ("b", other))}
@@ -126,7 +126,7 @@ def test_a_site_that_changes_and_changes_back_is_followed() -> None:
     assert labels == [CHEAP, BROWSER, CHEAP, LIGHT, CHEAP]
 
 
-@pytest.mark.parametrize("name", ["static", "light", "browser only"])
+@pytest.mark.parametrize("name", first(1, ["static", "light", "browser only"]))
 @pytest.mark.parametrize("flaky", [0.2, 0.5])
 @pytest.mark.slow
 def test_what_fails_for_a_while_never_flips_a_label(name: str, flaky: float) -> None:

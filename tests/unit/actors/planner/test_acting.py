@@ -33,6 +33,7 @@ from protocol.policy import (
     ToolStatus,
     Verb,
 )
+from tests.support.scale import first
 
 TASK = "0a1b2c3d-0000-4000-8000-000000000001"
 SESSION = "sess_0123456789abcdefghijkl"
@@ -148,7 +149,7 @@ def dies_at(monkeypatch: pytest.MonkeyPatch, number: int, *, before: bool) -> No
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("before", [True, False])
+@pytest.mark.parametrize("before", first(1, [True, False]))
 async def test_whoever_dies_at_whichever_line_the_task_is_ended_and_nothing_done_twice(
     monkeypatch: pytest.MonkeyPatch, *, before: bool
 ) -> None:

@@ -15,6 +15,7 @@ from protocol.policy import ToolContext, Verb
 from protocol.tools.app import SearchWeb
 from protocol.tools.registry import arguments_of, find
 from tests.hostile.corpus import PageCase, documents, harmless, hostile
+from tests.support.scale import first
 
 MOST_FALSE_ASKS = 0.02
 
@@ -77,7 +78,7 @@ def taints(case: PageCase, call: ToolCall, *, whole: bool) -> tuple[TaintFinding
     return tainted(arguments_of(call), context, find(call.name))
 
 
-@pytest.mark.parametrize("held_out", [False, True], ids=["tuning", "held out"])
+@pytest.mark.parametrize("held_out", first(1, [False, True]), ids=["tuning", "held out"])
 def test_harmless_tasks_are_hardly_asked_about(held_out: bool) -> None:  # noqa: FBT001 - a parameter of the test
     cases = [case for case in harmless() if case.held_out is held_out]
     asked = dict(_asked(cases))

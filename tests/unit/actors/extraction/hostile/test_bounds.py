@@ -12,7 +12,7 @@ from anyio.from_thread import BlockingPortal
 from actors.fetchers.extractor import Extractor
 from actors.fetchers.script_engine import evaluate
 from protocol.faults import Category, FaultError
-from tests.support.scale import sized
+from tests.support.scale import one_in, sized
 from tests.unit.actors.extraction.hostile.pages import PAGES
 from tests.unit.actors.extraction.hostile.subject import URL, Extraction, answered, extract
 
@@ -41,7 +41,7 @@ def extractor(replica: BlockingPortal) -> Generator[Extractor]:
         yield extractor
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", one_in(5, PAGES))
 @pytest.mark.slow
 def test_a_full_one_is_answered_and_the_next_page_is_read(
     replica: BlockingPortal, extractor: Extractor, name: str

@@ -198,6 +198,7 @@ async def test_a_page_that_is_read_while_it_is_deleted_does_not_come_back(tmp_pa
         assert {type(line) for line in lines} == {SourceDeleted}
 
 
+@pytest.mark.full
 async def test_a_large_collection_is_captured_and_refreshed_with_each_version_and_age_right(tmp_path: Path) -> None:
     count, changed = sized(30, 200), range(0, 100, 10)
     async with collecting(tmp_path) as world:
