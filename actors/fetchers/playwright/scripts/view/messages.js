@@ -80,7 +80,8 @@ weft.part((view) => {
 
   // All that MESSAGES fits. Most elements have a class that others have, too: each is looked at once, which no selector does.
   function* standing() {
-    const unstyled = new Set(view.findAll(document, UNSTYLED)), styles = new Map();
+    const marked = [...view.findAll(document, '[role], [aria-live], [aria-invalid="true"]')]; // sooner found than what is looked for among them
+    const unstyled = new Set(marked.filter((one) => view.matches(one, UNSTYLED))), styles = new Map();
     const all = view.findAll(document, unstyled.size ? `[class], ${UNSTYLED}` : '[class]');
     for (let index = 0; index < all.length; index++) {
       const element = all[index], style = view.attribute(element, 'class') ?? '';

@@ -33,7 +33,7 @@ weft.part((view) => {
       if (view.INLINE.has(tag) || tag === 'body' || tag === 'html' || spine?.has(element)) return false;
       let far = away.get(element);
       if (far === undefined) {
-        far = isFar(element, pane, state) && !(spine ??= spineOf(pane, state)).has(element);
+        far = isFar(view.box(element), pane) && !(spine ??= spineOf(pane, state)).has(element);
         away.set(element, far);
       }
       return far;
@@ -42,23 +42,24 @@ weft.part((view) => {
 
   // What holds something that the pane shows, wherever it lies itself: what is fixed to the window may stand in what is far away. Controls
   // are looked for by themselves, the rest by what is hit here and there.
-  function spineOf(pane, state) {
+  function spineOf(pane, { boxes }) {
     const spine = new Set(), controls = view.findAll(document, CONTROLS);
     const add = (element) => {
       for (let node = element; node && !spine.has(node); node = view.above(node)) spine.add(node);
     };
-    for (let index = 0; index < controls.length; index++) if (meets(boxOf(controls[index], state), pane)) add(controls[index]);
+    for (let index = 0; index < controls.length; index++) {
+      const control = controls[index], box = view.box(control);
+      if (!meets(box, pane)) continue;
+      boxes.set(control, box);
+      add(control);
+    }
     for (let across = 0.5; across < SAMPLES; across++)
       for (let down = 0.5; down < SAMPLES; down++) add(view.hit(pane.left + ((pane.right - pane.left) * across) / SAMPLES, pane.top + ((pane.bottom - pane.top) * down) / SAMPLES));
     return spine;
   }
 
-  // The box of an element, read once for a tree.
-  function boxOf(element, { boxes }) {
-    let box = boxes.get(element);
-    if (!box) boxes.set(element, (box = view.box(element)));
-    return box;
-  }
+  // The box of an element, unless it is known already.
+  const boxOf = (element, { boxes }) => boxes.get(element) ?? view.box(element);
 
   // Whether some of a box lies in a pane: quicker than what of it does.
   function meets(box, pane) {
@@ -68,8 +69,9 @@ weft.part((view) => {
 
   // Whether a find is shown; tells where.
   function place(find, pane, state) {
-    if (!state.everywhere && !TICKS.has(find.kind) && isFar(find.element, pane, state)) return false;
-    find.box = view.shownAt(find, boxOf(find.element, state));
+    const own = boxOf(find.element, state);
+    if (!state.everywhere && !TICKS.has(find.kind) && isFar(own, pane)) return false;
+    find.box = view.shownAt(find, own);
     if (!find.box || (!state.everywhere && !meets(find.box, pane))) return false;
     const shown = find.stand ?? find.element;
     const { seen, scrolls } = view.clip(shown, find.box);
@@ -91,10 +93,7 @@ weft.part((view) => {
     } else if (state.modal) find.covered = !view.isWithin(shown, state.modal);
   }
 
-  function isFar(element, pane, state) {
-    const box = boxOf(element, state);
-    return !meets(box, pane) && box.width > 0 && box.height > 0;
-  }
+  const isFar = (box, pane) => !meets(box, pane) && box.width > 0 && box.height > 0;
 
   const part = (seen, box) => ((seen.right - seen.left) * (seen.bottom - seen.top)) / (box.width * box.height || 1);
 
