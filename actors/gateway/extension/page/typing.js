@@ -14,11 +14,7 @@ weftExecutor.part((executor) => {
 
   const fieldsOf = (form) => Object.getOwnPropertyDescriptor(HTMLFormElement.prototype, 'elements').get.call(form); // a field may be called so
 
-  function focused() {
-    let element = document.activeElement;
-    for (let deep = 0; element && weft.view().rootIn(element)?.activeElement && deep < 20; deep++) element = weft.view().rootIn(element).activeElement;
-    return element;
-  }
+  const focused = () => weft.view().active();
 
   // Whether nobody may learn what stands in a field.
   function isSecret(element) {

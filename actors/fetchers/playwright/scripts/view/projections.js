@@ -1,4 +1,4 @@
-// Shows one reading of the page in other forms: nodes with whole keys (V2), markup of its controls alone, selectors.
+// Shows one reading of the page in other forms: markup of its controls alone, selectors.
 weft.part((view) => {
   const KEPT = ['name', 'type', 'href', 'value', 'placeholder', 'role', 'aria-label', 'data-testid'];
   const VOID = new Set(['input', 'img', 'area']);
@@ -8,25 +8,6 @@ weft.part((view) => {
   const named = new Map(), placed = new Map();
   const quoted = (value) => value.replace(/&/g, '&amp;').replace(/"/g, '&quot;').replace(/</g, '&lt;');
   const escaped = (value) => value.replace(/\\/g, '\\\\').replace(/"/g, '\\"');
-
-  function hrefOf(element) {
-    return /^(?:https?|mailto|tel|ftp):/.test(element.href ?? '') ? String(element.href).slice(0, HREF) : '';
-  }
-
-  // Nodes with whole keys, without what a page does not say.
-  function v2(options) {
-    return capturedControls(options).map(({ node, find }) => {
-      const { element } = find, full = { id: node.i, role: view.roleOf(find).whole, name: node.n };
-      const more = {
-        value: node.v, state: node.s, type: element instanceof HTMLInputElement ? element.type : undefined,
-        placeholder: view.clean(view.attribute(element, 'placeholder') ?? '') || undefined, href: hrefOf(element) || undefined,
-        isInShadow: element.getRootNode() instanceof ShadowRoot || undefined, frameId: node.f,
-        bounds: options.boxes ? { x: node.box[0], y: node.box[1], width: node.box[2], height: node.box[3] } : undefined,
-      };
-      for (const [name, value] of Object.entries(more)) if (value !== undefined && value !== '') full[name] = value;
-      return full;
-    });
-  }
 
   function capturedControls(options) {
     return view.capture({ ...options, text: false }).items.filter((item) => item.find && !item.find.scrolls);
@@ -137,5 +118,5 @@ weft.part((view) => {
     return once(placed, root, kind.tag, () => counted(fitting(CSS.escape(kind.tag), root), (one) => view.amongAlike(one).index)).get(index) === 1;
   }
 
-  Object.assign(view, { v2, skeleton, selectorOf });
+  Object.assign(view, { capturedControls, skeleton, selectorOf });
 });

@@ -309,5 +309,5 @@ weft.part((view) => {
     return { hash: view.treeHash?.(nodes) ?? '', ...view.pack({ ...options, nodes }) };
   }
 
-  Object.assign(view, { semantic, fitting, capture, roleOf });
+  Object.assign(view, { active, semantic, fitting, capture, roleOf });
 });
