@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Generator
 from typing import Any
 
@@ -261,6 +262,40 @@ def test_other_forms_of_the_page_have_the_same_ids(web: Viewing) -> None:
         f'<input id="{ids[1]}" name="q" type="search" placeholder="Find">',
         f'<input id="{ids[2]}" type="password" value="********" aria-label="Key">',
         f'<select id="{ids[3]}" value="M" aria-label="Size"><option>S</option><option>M</option></select>',
+    ]
+
+
+def test_a_selector_leads_to_its_control_and_to_no_other(web: Viewing) -> None:
+    web.show(
+        """<nav><a href=/>Home</a><a href=/cart>Cart</a></nav><form><input name=q aria-label=One><button name=q>Go</button></form>
+        <form><input name=q aria-label='a "b"'><select name=q aria-label=Size><option>1</select></form><o:p name=w onclick="1">Word</o:p>
+        <ul><li><div><a href=/1>First</a></div><li><div><a href=/2>Second</a> <button>Buy</button></div></ul>
+        <ol><li><button>Buy</button><li><span><button>Sell</button></span></ol><p><button id=last data-test=x>Last</button></p><div id=deep></div>
+        <script>deep.attachShadow({ mode: 'open' }).innerHTML = '<input name=q aria-label=Deep><p><button>Down</button></p>'</script>"""
+    )
+    found = [(node.id, node.name, node.selector) for node in web.tree(selectors=True).nodes if node.selector]
+    fits = "(root, one) => [...root.querySelectorAll(one)].map((one) => one.getAttribute('data-llm-id'))"
+    roots = {name: "deep.shadowRoot" if name in {"Deep", "Down"} else "document" for _, name, _ in found}
+
+    assert [(name, selector) for _, name, selector in found] == [
+        ("Home", "nav > a:nth-of-type(1)"),
+        ("Cart", "a:nth-of-type(2)"),
+        ("One", 'input[aria-label="One"]'),
+        ("Go", 'button[name="q"]'),
+        ('a "b"', r'input[aria-label="a \"b\""]'),
+        ("Size", 'select[name="q"]'),
+        ("Word", r'o\:p[name="w"]'),
+        ("First", "li:nth-of-type(1) > div > a"),
+        ("Second", "li:nth-of-type(2) > div > a"),
+        ("Buy", "div > button"),
+        ("Buy", "li:nth-of-type(1) > button"),
+        ("Sell", "span > button"),
+        ("Last", 'button[data-test="x"]'),
+        ("Deep", 'input[name="q"]'),
+        ("Down", "button"),
+    ]
+    assert [web.run(f"({fits})({roots[name]}, {json.dumps(selector)})") for _, name, selector in found] == [
+        [number] for number, _, _ in found
     ]
 
 

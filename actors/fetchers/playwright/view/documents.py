@@ -52,7 +52,7 @@ PARTS = (
         "heal",
     ),
     *("markers", "shown", "gather", "snapshot", "content", "facts", "observe"),
-    *("rows", "texts", "shapes", "context", "ranking", "semantic", "projections", "answer"),
+    *("rows", "texts", "shapes", "colours", "context", "ranking", "semantic", "projections", "answer"),
 )
 """The scripts of `scripts/view/` in the order in which they run; the extension has them as well."""
 

@@ -2,7 +2,7 @@
 const CALL = /^\s*([A-Za-z_]\w*)\s*(?:\(([\s\S]*)\))?\s*;?\s*$/;
 const MORE = /\s*(?:"([^"]*)"|'([^']*)'|`([^`]*)`|(\[[^\]]*\])|([^,]*?))\s*(,|$)/y;
 const ALIASES = {
-  done: 'finish', complete: 'finish', back: 'goBack', forward: 'goForward', reload: 'refresh', goto: 'navigate', open: 'navigate',
+  __proto__: null, done: 'finish', complete: 'finish', back: 'goBack', forward: 'goForward', reload: 'refresh', goto: 'navigate', open: 'navigate',
   drag: 'dragAndDrop', fill: 'setValue', type_text: 'type', select: 'selectDropdown', newTab: 'createTab',
 };
 
@@ -42,7 +42,11 @@ function listOf(text) {
   return text.slice(1, -1).split(',').map((one) => one.trim().replace(/^(["'`])(.*)\1$/, '$2')).filter(Boolean);
 }
 
-// The same without what was written into a field that is secret.
+// Those that write what may be secret.
+export const WRITING = new Set(['setValue', 'type']);
+
+// The same without what was written into a field that is secret: of two arguments the first names the field.
 export function concealed(action, secret) {
-  return secret ? action.replace(/\(([^,]*),[\s\S]*\)/, '($1, ********)') : action;
+  if (!secret) return action;
+  return parseAction(action)?.name === 'type' ? action.replace(/\([\s\S]*\)/, '(********)') : action.replace(/\(([^,]*),[\s\S]*\)/, '($1, ********)');
 }

@@ -1,6 +1,6 @@
 // Goes round by round until a task is over, waits for its user, or is stopped. What is due next is written down before it is done, so that
 // a worker which is put to sleep and comes back goes on there, and an action that may have been done is not done again.
-import { concealed } from './actions.js';
+import { concealed, parseAction, WRITING } from './actions.js';
 import { GatewayError, newTrace, requestUntilAnswered } from './gateway.js';
 import { callIfThere, PageError, settle } from './pages.js';
 import { perform } from './performing.js';
@@ -11,14 +11,13 @@ const MANY_ROUNDS = 100, MANY_TURNS = 100, MANY_ASKED = 4, MANY_HUNG = 3;
 const WAITING = new Set(['needs_context', 'needs_full_dom', 'needs_skeleton_dom', 'needs_screenshot']);
 const runs = new Map();
 
-export const isRunning = (tab) => runs.has(tab);
-
 // Begins a task in the session of a tab.
 export async function begin(tab, query) {
   halt(tab);
   const state = await read(tab);
   const task = { query, id: '', trace: newTrace(), phase: 'look', body: null, answer: null, report: {}, rounds: 0, origin: '' };
   await change(tab, { session: state.session, status: 'running', task, plan: null, question: null, note: '', hash: '', turns: [...state.turns, { user: query }].slice(-MANY_TURNS) });
+  halt(tab); // what was begun meanwhile knows nothing of this task
   return go(tab);
 }
 
@@ -61,10 +60,13 @@ export function halt(tab) {
   runs.delete(tab);
 }
 
+// Goes on in a tab; where a run is `over` and leaves the page, the next one waits for that.
 function go(tab) {
-  if (runs.has(tab)) return runs.get(tab).ended;
-  const run = { stopped: false, ends: new AbortController(), hung: 0 };
-  run.ended = rounds(tab, run).finally(() => {
+  const before = runs.get(tab);
+  if (before && !before.over) return before.ended;
+  const run = { stopped: false, over: false, ends: new AbortController(), hung: 0 };
+  const left = before ? before.ended.catch(() => {}) : Promise.resolve();
+  run.ended = left.then(() => rounds(tab, run)).finally(() => {
     if (runs.get(tab) === run) runs.delete(tab);
   });
   runs.set(tab, run);
@@ -76,9 +78,12 @@ async function rounds(tab, run) {
   try {
     while (!run.stopped && state.status === 'running') await step(state, run);
   } catch (error) {
-    if (!run.stopped) await failed(state, error);
+    await failed(state, run, error);
   }
-  if (!run.stopped && ['done', 'failed', 'asking'].includes(state.status)) await callIfThere(tab, 'leave');
+  run.over = true;
+  // What was under way when somebody stopped it may have looked at the page once more.
+  const left = run.stopped ? !runs.has(tab) : ['done', 'failed', 'asking'].includes(state.status);
+  if (left) await callIfThere(tab, 'leave');
 }
 
 // Writes down what has come of a session, unless somebody has stopped it meanwhile.
@@ -89,6 +94,14 @@ async function keep(state, run, values) {
 }
 
 async function step(state, run) {
+  try {
+    await due(state, run);
+  } catch (error) {
+    await unseen(state, run, error);
+  }
+}
+
+async function due(state, run) {
   const { task } = state;
   switch (task.phase) {
     case 'look': return looked(state, run);
@@ -102,15 +115,12 @@ async function step(state, run) {
 async function looked(state, run) {
   const { task } = state;
   if (task.rounds >= MANY_ROUNDS) throw new GatewayError(0, 'MAX_STEPS', 'The task takes too many steps.');
-  try {
-    await settle(state.tab, { stopped: () => run.stopped });
-    const { body, kept } = await roundOf(state);
-    if (task.say !== undefined) body.query = task.say || task.query;
-    run.hung = 0;
-    await keep(state, run, { ...kept, task: { ...task, phase: 'send', body, asked: 0 } });
-  } catch (error) {
-    await unseen(state, run, error);
-  }
+  await settle(state.tab, { stopped: () => run.stopped });
+  if (run.stopped) return;
+  const { body, kept } = await roundOf(state);
+  if (task.say !== undefined) body.query = task.say || task.query;
+  run.hung = 0;
+  await keep(state, run, { ...kept, task: { ...task, phase: 'send', body, asked: 0 } });
 }
 
 // Without leave to look at the page the user is asked for it; a page that is on its way is waited for.
@@ -161,19 +171,21 @@ async function furnished(state, run) {
 }
 
 async function acted(state, run) {
-  const { task } = state, { answer } = task;
-  const turn = { thought: answer.thought ?? '', action: concealed(answer.action, /^(?:setValue|type)\b/.test(answer.action)), observation: '', status: 'pending' };
+  const { task } = state, { answer } = task, { action = '' } = answer, writes = WRITING.has(parseAction(action)?.name);
+  const turn = { ...told(answer, writes), observation: '', status: 'pending' };
   await keep(state, run, { turns: [...state.turns, turn].slice(-MANY_TURNS), task: { ...task, phase: 'doing', say: undefined, body: null } });
   if (run.stopped) return;
   const outcome = await perform(state, answer, () => run.stopped);
-  const done = { ...turn, thought: withoutSecret(turn.thought, answer, outcome), action: concealed(answer.action, outcome.secret), status: outcome.error ? 'error' : 'success', observation: outcome.error?.message ?? outcome.report.verification_message };
+  const secret = outcome.secret || (writes && outcome.error !== null); // nobody knows of a field that was not come to
+  const done = { ...told(answer, secret), status: outcome.error ? 'error' : 'success', observation: outcome.error?.message ?? outcome.report.verification_message };
   await keep(state, run, { turns: [...state.turns.slice(0, -1), done], task: { ...state.task, phase: 'look', report: outcome.report, origin: outcome.leads || state.task.origin, answer: null } });
 }
 
-// A thought without what was written into a field that is secret.
-function withoutSecret(thought, { actionDetails }, { secret }) {
-  const value = actionDetails?.args?.value ?? actionDetails?.args?.text;
-  return secret && value ? thought.replaceAll(String(value), '********') : thought;
+// What the panel shows of an answer; without what is written into a field that is secret.
+function told({ thought = '', action = '', actionDetails }, secret) {
+  const { name, args = [] } = parseAction(action) ?? {};
+  const value = String(actionDetails?.args?.value ?? actionDetails?.args?.text ?? args[name === 'type' ? 0 : 1] ?? '').trim();
+  return { thought: secret && value ? thought.replaceAll(value, '********') : thought, action: concealed(action, secret) };
 }
 
 // What the server has found of the last action stands beside it.
@@ -183,9 +195,9 @@ function judge(state, answer) {
   if (turn && failed && turn.status === 'success') Object.assign(turn, { status: 'error', observation: String(answer.verification?.reason ?? answer.correction?.reason ?? turn.observation).slice(0, 300) });
 }
 
-async function failed(state, error) {
+async function failed(state, run, error) {
   const note = error instanceof GatewayError || error instanceof PageError ? error.message : `Something went wrong: ${String(error?.message ?? error).slice(0, 200)}`;
-  await change(state.tab, { status: 'failed', note });
+  await keep(state, run, { status: 'failed', note });
 }
 
 export const again = (tab) => change(tab, { session: crypto.randomUUID(), status: 'idle', task: null, plan: null, turns: [], messages: [], question: null, note: '' });

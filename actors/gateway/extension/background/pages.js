@@ -82,7 +82,7 @@ export async function settle(tab, { quietMs = 300, mostMs = 3000, leastMs = 0, s
   let last = null;
   while (!stopped()) {
     const { status } = await chrome.tabs.get(tab);
-    if (status !== 'loading') {
+    if (status !== 'loading' && !stopped()) {
       last = await call(tab, 'quiet');
       if (last.loaded && last.ms >= quietMs && Date.now() - begun >= leastMs) return last;
     }

@@ -3,14 +3,16 @@ import { OF_BROWSER, OF_SERVER, parseAction, READING } from './actions.js';
 import { place } from './round.js';
 import { call, PageError, settle } from './pages.js';
 
-const MOST_WAIT_S = 30, BEGIN_MS = 300, NAVIGATION_MS = 15_000;
+const MOST_WAIT_S = 30, BEGIN_MS = 300, NAVIGATION_MS = 15_000, HELD_CHARS = 200; // so much the page tells of what a field holds
 const SEARCH = 'https://duckduckgo.com/?q=';
+const PORTED = /^(?:localhost|[^/:]+\.[^/:]+):\d+(?:[/?#]|$)/i; // a host with its port, which is no scheme
 const GOOGLE = 'https://www.google.com/search?q=';
 const number = (text, otherwise) => (Number.isFinite(Number(text)) && text !== undefined && text !== '' ? Number(text) : otherwise);
-const flag = (text, otherwise) => (text === undefined ? otherwise : text !== 'false');
+const flag = (text, otherwise) => (text === undefined ? otherwise : !/^false$/i.test(text));
 
 // What each action calls in the page, by its arguments; those with `id` are about an element.
 const IN_PAGE = {
+  __proto__: null,
   click: ([one, two]) => (two === undefined ? ['clicked', { id: one }] : ['clickedAt', { x: number(one), y: number(two) }]),
   clickAt: ([x, y]) => ['clickedAt', { x: number(x), y: number(y) }],
   doubleClick: ([id]) => ['doubleClicked', { id }],
@@ -20,7 +22,7 @@ const IN_PAGE = {
   dragTo: (args) => ['dragged', dragOf(args)],
   dragFrom: (args) => ['dragged', dragOf(args)],
   setValue: ([id, value = '', clear]) => ['valueSet', { id, value, clear: flag(clear, true) }],
-  type: ([text]) => ['typed', { text }],
+  type: ([text = '']) => ['typed', { text }],
   press: ([key, modifiers]) => ['pressed', { key, modifiers: Array.isArray(modifiers) ? modifiers : modifiers ? [modifiers] : [] }],
   focus: ([id]) => ['focus', { id }],
   blur: ([id]) => ['blur', { id }],
@@ -53,57 +55,67 @@ function scrollOf(args) {
   return { down: flag(down, true), pages: number(pages, 1), ...(id ? { id } : {}) };
 }
 
-// Performs the action of an answer; returns what the next round reports of it. Nothing is thrown: what failed is reported.
+// Performs the action of an answer; returns what the next round reports of it, also of what is refused. Once it is `stopped` nothing is
+// begun any more, nor is the page looked at again.
 export async function perform(state, answer, stopped) {
-  const { action, actionDetails: details = {} } = answer, call_ = parseAction(action);
-  const frame = frameOf(state, call_), before = await standing(state.tab, frame), begun = Date.now();
+  const { action = '', actionDetails: details = {} } = answer, parsed = parseAction(action), called = calledInPage(parsed, details);
+  const frame = frameOf(state, called), before = await standing(state.tab, frame), begun = Date.now();
   const outcome = { previousUrl: before?.url ?? '', secret: false, value: '', error: null };
   try {
-    if (!call_ || OF_SERVER.has(call_.name)) throw new PageError('UNKNOWN_ACTION', 'This is no action for a page.');
-    const done = OF_BROWSER.has(call_.name) ? await inBrowser(state, call_, stopped) : await inPage(state, call_, details);
+    if (stopped()) throw new PageError('STOPPED', 'It was stopped.');
+    if (!parsed || OF_SERVER.has(parsed.name)) throw new PageError('UNKNOWN_ACTION', 'This is no action for a page.');
+    const done = OF_BROWSER.has(parsed.name) ? await inBrowser(state, parsed, stopped) : await inPage(state, parsed.name, called, details);
     Object.assign(outcome, { secret: done.secret === true, value: done.value ?? '', leads: originOf(done.leads), done });
-    if (done.open) await openBeside(state, done.open);
+    if (done.open && !stopped()) await openBeside(state, done.open);
   } catch (error) {
     if (!(error instanceof PageError)) throw error;
     outcome.error = { message: error.message, code: error.code, action: action.slice(0, 500), ...(details.elementId === undefined ? {} : { elementId: details.elementId }) };
   }
-  await settledAfter(state.tab, stopped);
+  await settle(state.tab, { stopped, leastMs: BEGIN_MS }).catch(() => null);
+  if (stopped()) return { ...outcome, report: {} };
   const after = await standing(state.tab, frame);
-  return { ...outcome, report: await reportOf(state, call_, outcome, { before, after, begun }) };
+  return { ...outcome, report: await reportOf(state, { parsed, called, outcome }, { before, after, begun }) };
+}
+
+// What an action calls in the page, and with what; null for one that calls nothing there. An answer has words in its parts as they are,
+// which in its text end at the first quote in them.
+function calledInPage(parsed, { args = {} }) {
+  const [what, given] = IN_PAGE[parsed?.name]?.(parsed.args) ?? [];
+  if (!what) return null;
+  for (const name of ['value', 'text']) if (name in given && args[name] !== undefined) given[name] = String(args[name]);
+  return { what, given };
 }
 
 // The frame that an action is in: 0 is the page itself.
-function frameOf(state, action) {
-  const id = IN_PAGE[action?.name]?.(action.args)[1].id;
+function frameOf(state, called) {
+  const id = called?.given.id;
   return id === undefined ? 0 : Math.max(0, place(id, state.frames).frame);
 }
 
-// How much has happened so far: in the page, and in the frame that is acted in.
+// How much has happened so far: in the page, whose own name is `top`, and in the frame that is acted in.
 async function standing(tab, frame) {
   const whole = await call(tab, 'quiet').catch(() => null);
-  if (!whole || !frame) return whole;
+  if (!whole || !frame) return whole && { ...whole, top: whole.page };
   const inner = await call(tab, 'quiet', {}, frame).catch(() => null);
-  return { ...whole, page: `${whole.page} ${inner?.page ?? ''}`, mutations: whole.mutations + (inner?.mutations ?? 0), requests: whole.requests + (inner?.requests ?? 0) };
+  return { ...whole, top: whole.page, page: `${whole.page} ${inner?.page ?? ''}`, mutations: whole.mutations + (inner?.mutations ?? 0), requests: whole.requests + (inner?.requests ?? 0) };
 }
 
-async function settledAfter(tab, stopped) {
-  return settle(tab, { stopped, leastMs: BEGIN_MS }).catch(() => null);
-}
-
-async function inPage(state, { name, args }, details) {
-  const made = IN_PAGE[name];
-  if (!made) throw new PageError('UNKNOWN_ACTION', `${name} is not known to this extension.`);
-  const [what, given] = made(args);
-  if (details.args?.value !== undefined && 'value' in given) given.value = String(details.args.value);
+async function inPage(state, name, called, { selectorPath = '' }) {
+  if (!called) throw new PageError('UNKNOWN_ACTION', `${name} is not known to this extension.`);
+  const { what, given } = called, sent = { ...given };
   let frame = 0;
   if (given.id !== undefined) {
     const where = place(given.id, state.frames);
     if (where.frame < 0) throw new PageError('GONE', 'The frame of the element is gone.');
-    Object.assign(given, { id: where.id, selector: details.selectorPath ?? '' });
+    Object.assign(sent, { id: where.id, selector: selectorPath });
     frame = where.frame;
   }
-  if (given.to !== undefined) given.to = place(given.to, state.frames).id;
-  return call(state.tab, what, given, frame);
+  if (given.to !== undefined) {
+    const end = place(given.to, state.frames);
+    if (end.frame !== frame) throw new PageError('REFUSED', 'Nothing is dragged from one frame into another.');
+    sent.to = end.id;
+  }
+  return call(state.tab, what, sent, frame);
 }
 
 // The site that an address is of, as it is asked leave for.
@@ -114,9 +126,9 @@ function originOf(url) {
 
 // -- the browser's own -------------------------------------------------------------------------------------------------
 
-function address(url) {
-  const whole = /^[a-z][a-z0-9+.-]*:/i.test(url) ? url : `https://${url}`;
-  if (!/^https?:\/\//i.test(whole)) throw new PageError('REFUSED', 'Weft goes to addresses of http and https alone.');
+function address(url = '') {
+  const whole = /^[a-z][a-z0-9+.-]*:/i.test(url) && !PORTED.test(url) ? url : `https://${url}`;
+  if (!/^https?:\/\//i.test(whole) || !URL.canParse(whole)) throw new PageError('REFUSED', 'Weft goes to addresses of http and https alone.');
   return whole;
 }
 
@@ -134,7 +146,7 @@ async function inBrowser(state, { name, args }, stopped) {
     case 'goForward': await arrive(tab, () => moved(chrome.tabs.goForward(tab))); return {};
     case 'refresh': await arrive(tab, () => chrome.tabs.reload(tab)); return {};
     case 'createTab': return openBeside(state, args[0] ? address(args[0]) : undefined);
-    case 'switch': case 'close': return atTab(state, name, number(args[0], 0));
+    case 'switch': case 'close': throw new PageError('REFUSED', 'A session acts in its own tab alone, and does not close it; other tabs are yours.');
     case 'getTabs': return { value: `${(await chrome.tabs.query({ currentWindow: true })).length} tabs` };
     case 'wait': await waited(number(args[0], 1), stopped); return {};
     default: return {}; // a screenshot is asked for by needs_context
@@ -171,20 +183,16 @@ async function openBeside(state, url) {
   return { value: 'It has opened in a tab of its own, which has a session of its own.' };
 }
 
-async function atTab(state, name, index) {
-  if (name === 'close' && index === 0) throw new PageError('REFUSED', 'A session does not close its own tab.');
-  throw new PageError('REFUSED', 'A session acts in its own tab alone; other tabs are yours to switch to.');
-}
-
 // -- what came of it ---------------------------------------------------------------------------------------------------
 
 // What the next round tells of an action (001 §1): whether it was done, what the client saw, and what its sentinel found.
-async function reportOf(state, action, outcome, { before, after, begun }) {
+async function reportOf(state, { parsed, called, outcome }, { before, after, begun }) {
   const fresh = !before || !after || after.page !== before.page, didUrlChange = (after?.url ?? '') !== (before?.url ?? '');
   const seen = { didUrlChange, didDomMutate: fresh || after.mutations > before.mutations, didNetworkOccur: fresh || after.requests > before.requests };
-  const seconds = Math.ceil((Date.now() - begun) / 1000);
-  const { errors, successes } = await call(state.tab, 'findings', { seconds }).catch(() => ({ errors: [], successes: [] }));
-  const found = outcome.error ? { passed: false, message: outcome.error.message } : await checked(state, action, outcome, { seen, fresh, errors });
+  // By the clock of the page itself where it is the same one: what it said before is not said of this action.
+  const span = before && after && before.top === after.top ? { since: before.at } : { ms: Date.now() - begun };
+  const { errors, successes } = await call(state.tab, 'findings', span).catch(() => ({ errors: [], successes: [] }));
+  const found = outcome.error ? { passed: false, message: outcome.error.message } : await checked(state, { parsed, called, outcome }, { seen, fresh, errors });
   return {
     previousUrl: outcome.previousUrl.slice(0, 8000) || undefined,
     lastActionStatus: outcome.error ? 'failure' : 'success',
@@ -198,18 +206,18 @@ async function reportOf(state, action, outcome, { before, after, begun }) {
 }
 
 // The sentinel: what each kind of action leaves where it was done.
-async function checked(state, action, { done, value }, { seen, fresh, errors }) {
-  const [what, given] = IN_PAGE[action.name]?.(action.args) ?? ['', {}];
+async function checked(state, { parsed: { name }, called, outcome: { done, value } }, { seen, fresh, errors }) {
+  const { what, given } = called ?? { what: '', given: {} };
   const where = given.id === undefined ? null : place(given.id, state.frames);
   const element = where && !fresh ? await call(state.tab, 'standing', { id: where.id }, where.frame).catch(() => null) : null;
   const anything = seen.didUrlChange || seen.didDomMutate || seen.didNetworkOccur;
   if (errors.length) return { passed: false, message: `The page says: ${errors.at(-1)}`, element };
-  if (READING.has(action.name)) return { passed: true, message: value.slice(0, 400), element };
+  if (READING.has(name)) return { passed: true, message: value.slice(0, 400), element };
   if (what === 'valueSet' && element?.secret) return equal(element.filled, given.value !== '', element);
-  if (what === 'valueSet' && element?.found) return equal(element.value, done.holds, element);
-  if (what === 'checked' && element?.found && element.checked !== null) return equal(element.checked, given.on, element);
-  if (/^(?:navigate|goBack|goForward|refresh|search|googleSearch)$/.test(action.name)) return { passed: fresh || seen.didUrlChange, message: fresh ? 'Another page has come.' : 'The page is as it was.', element };
-  if (/^(?:scroll|scroll_container|hover|focus|blur|selectText|createTab)$/.test(action.name) || done.open) return { passed: true, message: value, element };
+  if (done.on !== undefined && element?.found && element.checked !== null) return equal(element.checked, done.on, element);
+  if (done.holds !== undefined && element?.found) return equal(element.value, done.holds.slice(0, HELD_CHARS), element);
+  if (/^(?:navigate|goBack|goForward|refresh|search|googleSearch)$/.test(name)) return { passed: fresh || seen.didUrlChange, message: fresh ? 'Another page has come.' : 'The page is as it was.', element };
+  if (/^(?:scroll|scroll_container|hover|focus|blur|selectText|createTab)$/.test(name) || done.open) return { passed: true, message: value, element };
   return { passed: anything, message: anything ? 'The page has changed.' : 'Nothing has changed.', element };
 }
 

@@ -3,7 +3,6 @@ weftExecutor.part((executor) => {
   const MANY_DOM = 200_000, MANY_FINDINGS = 10, FINDING = 200, MANY_NODES = 150_000;
   const FIELDS = 'input, textarea, select', WRITTEN = 'input, textarea, [contenteditable]';
   const UNSENT = 'script, style, noscript, template, link, meta, base, svg, iframe, frame, object, embed, [data-weft-mark]';
-  const EVENT = /^\[(\d+)s ago\] (Error|Success): '([\s\S]*)'$/;
   const STAMP = weft.view().STAMP;
   let watching = null;
 
@@ -38,7 +37,8 @@ weftExecutor.part((executor) => {
 
   function quiet() {
     watch();
-    return { ms: performance.now() - watching.last, mutations: watching.mutations, requests: watching.requests, loaded: document.readyState === 'complete', url: location.href, page: weft.view().known.page };
+    const at = performance.now();
+    return { at, ms: at - watching.last, mutations: watching.mutations, requests: watching.requests, loaded: document.readyState === 'complete', url: location.href, page: weft.view().known.page };
   }
 
   // Ends everything that was begun here: a page that nobody acts on any more is left as it is.
@@ -124,14 +124,11 @@ weftExecutor.part((executor) => {
 
   // -- what came of an action ----------------------------------------------------------------------------------------
 
-  // Errors and successes that the page has shown in so many seconds.
-  function findings({ seconds }) {
-    const { recentEvents } = weft.view().events(), found = { errors: [], successes: [] };
-    for (const line of recentEvents) {
-      const match = EVENT.exec(line);
-      if (match && Number(match[1]) <= seconds) found[match[2] === 'Error' ? 'errors' : 'successes'].push(match[3].slice(0, FINDING));
-    }
-    return { errors: found.errors.slice(-MANY_FINDINGS), successes: found.successes.slice(-MANY_FINDINGS) };
+  // Errors and successes that the page has shown since a moment of its clock, or in so many milliseconds.
+  function findings({ ms = 0, since = performance.now() - ms }) {
+    const view = weft.view(), log = (view.known.watched?.log ?? []).filter((one) => one.at >= since);
+    const said = (kind) => log.filter((one) => one.kind === kind).slice(-MANY_FINDINGS).map((one) => view.clean(one.words, FINDING));
+    return { errors: said('Error'), successes: said('Success') };
   }
 
   // How an element stands now, for whoever checks what was done to it.
@@ -140,7 +137,7 @@ weftExecutor.part((executor) => {
     const element = entry?.ref?.deref();
     if (!element?.isConnected) return { found: false };
     const field = executor.fieldOf(element);
-    return { found: true, value: executor.isSecret(field) ? '' : String(field.value ?? field.innerText ?? '').slice(0, 200), secret: executor.isSecret(field), filled: Boolean(field.value), checked: field.checked ?? null };
+    return { found: true, value: executor.isSecret(field) ? '' : String(field.value ?? field.innerText ?? '').slice(0, 200), secret: executor.isSecret(field), filled: Boolean(field.value), checked: executor.stateOf(element) };
   }
 
   Object.assign(executor, { quiet, leave, tree, fitted, skeleton, dom, secrets, findings, standing });

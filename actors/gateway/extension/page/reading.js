@@ -15,11 +15,11 @@ weftExecutor.part((executor) => {
 
   async function checked({ id, selector, on }) {
     const point = await executor.aim(id, selector);
-    if (stateOf(point.element) === on) return { already: true };
+    if (stateOf(point.element) === on) return { on };
     const done = executor.click(point);
     await executor.pause(0);
     if (stateOf(point.element) === !on) executor.refuse('KEPT', 'The box did not change.');
-    return done;
+    return { ...done, on };
   }
 
   function focus({ id, selector }) {
@@ -156,5 +156,5 @@ weftExecutor.part((executor) => {
     return {};
   }
 
-  Object.assign(executor, { checked, focus, blur, text, attribute, visible, enabled, present, scrolled, wordsFound, wordsSelected, dialog });
+  Object.assign(executor, { stateOf, checked, focus, blur, text, attribute, visible, enabled, present, scrolled, wordsFound, wordsSelected, dialog });
 });

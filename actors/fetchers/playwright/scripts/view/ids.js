@@ -4,6 +4,7 @@ weft.part((view) => {
   const MANY_LAPSED = 4000, CONTEXT_CHARS = 24, REGION_CHARS = 20, FRAME_CHARS = 20;
   const KEPT_NAMES = ['data-testid', 'data-test', 'data-cy', 'data-qa', 'name'];
   const known = Object.hasOwn(globalThis, '__weftView') ? globalThis.__weftView : begin();
+  let address;
   Object.assign(view, { known, wasSecret: known.secret });
 
   function begin() {
@@ -14,7 +15,7 @@ weft.part((view) => {
     };
   }
 
-  const here = () => location.pathname + location.search;
+  const here = () => (address ??= location.pathname + location.search);
   const blurred = (text) => text.replace(/\d+(?:[.,:]\d+)*/g, '#');
   const stem = (text) => blurred(text.toLowerCase()).replace(/[^\p{L}#]+/gu, ' ').trim();
 
@@ -216,6 +217,7 @@ weft.part((view) => {
 
   // Those that would be called the same are called by what their row says, else by their region, else by number.
   function christen(finds) {
+    if (finds.every((find) => find.entry)) return;
     const alike = new Map();
     for (const { sig } of finds) {
       const base = baseOf(sig);

@@ -80,11 +80,14 @@ weft.part((view) => {
 
   // All that MESSAGES fits. Most elements have a class that others have, too: each is looked at once, which no selector does.
   function* standing() {
-    const styles = new Map();
-    for (const element of view.findAll(document, `[class], ${UNSTYLED}`)) {
-      const style = view.attribute(element, 'class') ?? '';
-      if (!styles.has(style)) styles.set(style, STYLE.test(style));
-      if (styles.get(style) || view.matches(element, UNSTYLED)) yield element;
+    const marked = [...view.findAll(document, '[role], [aria-live], [aria-invalid="true"]')]; // sooner found than what is looked for among them
+    const unstyled = new Set(marked.filter((one) => view.matches(one, UNSTYLED))), styles = new Map();
+    const all = view.findAll(document, unstyled.size ? `[class], ${UNSTYLED}` : '[class]');
+    for (let index = 0; index < all.length; index++) {
+      const element = all[index], style = view.attribute(element, 'class') ?? '';
+      let styled = styles.get(style);
+      if (styled === undefined) styles.set(style, (styled = STYLE.test(style)));
+      if (styled || unstyled.has(element)) yield element;
     }
   }
 

@@ -14,7 +14,7 @@ weft.part((view) => {
   const UNROWED = new Set(['body', 'td', 'th', 'option', 'path', 'g']);
   const CONTROLS = new Set(['button', 'input', 'select', 'textarea']);
   const MANY_SIBLINGS = 2000;
-  const steps = new Map();
+  const among = new Map(), rows = new Map();
   const GENERATED = /^[:«_]?r[0-9a-z]{0,4}[:»_]?$|^(?:radix|headlessui|mui|ember|ext|yui|mat|cdk|react-aria|downshift|el-id|svelte|__|chakra|mantine|rc)[-_:\d]|[0-9a-f]{8}|\d{4}/i;
 
   // Ids that a program makes up afresh, so that nothing follows from them.
@@ -68,7 +68,14 @@ weft.part((view) => {
     return (view.attribute(element, 'class') ?? '').trim().split(/[\s]+/)[0];
   }
 
+  // Told once for all that is in it.
   function isRow(element) {
+    let row = rows.get(element);
+    if (row === undefined) rows.set(element, (row = looksLikeRow(element)));
+    return row;
+  }
+
+  function looksLikeRow(element) {
     const over = view.parent(element);
     if (!over || UNROWED.has(view.tag(element))) return false;
     if (view.matches(element, ROWS)) return true;
@@ -120,18 +127,23 @@ weft.part((view) => {
     return false;
   }
 
-  // What an element is among its siblings, told once for all of them.
-  function stepOf(element) {
-    if (steps.has(element)) return steps.get(element);
-    const over = view.parent(element);
-    const counts = new Map();
-    for (const one of over ? [...view.children(over)].slice(0, MANY_SIBLINGS) : []) {
-      const tag = view.tag(one);
-      counts.set(tag, (counts.get(tag) ?? -1) + 1);
-      steps.set(one, tag + counts.get(tag));
+  // Which of its kind an element is among its siblings, and how many those are: told once for all of them.
+  function amongAlike(element) {
+    const told = among.get(element);
+    if (told) return told;
+    const over = view.parent(element), siblings = over ? view.children(over) : [element], kinds = new Map();
+    for (let index = 0; index < siblings.length; index++) {
+      const tag = view.tag(siblings[index]);
+      let kind = kinds.get(tag);
+      if (!kind) kinds.set(tag, (kind = { tag, count: 0 }));
+      among.set(siblings[index], { kind, index: kind.count++, far: index >= MANY_SIBLINGS });
     }
-    if (!steps.has(element)) steps.set(element, view.tag(element));
-    return steps.get(element);
+    return among.get(element);
+  }
+
+  function stepOf(element) {
+    const { kind, index, far } = amongAlike(element);
+    return far ? kind.tag : kind.tag + index;
   }
 
   function placeOf(element) {
@@ -140,5 +152,5 @@ weft.part((view) => {
     return path.join('<');
   }
 
-  Object.assign(view, { regionOf, rowOf, placeOf, generated });
+  Object.assign(view, { regionOf, rowOf, placeOf, amongAlike, generated });
 });

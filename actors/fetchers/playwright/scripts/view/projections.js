@@ -1,31 +1,13 @@
-// Shows one reading of the page in other forms: nodes with whole keys (V2), markup of its controls alone, selectors.
+// Shows one reading of the page in other forms: markup of its controls alone, selectors.
 weft.part((view) => {
   const KEPT = ['name', 'type', 'href', 'value', 'placeholder', 'role', 'aria-label', 'data-testid'];
   const VOID = new Set(['input', 'img', 'area']);
   const WORDLESS = new Set([...VOID, 'select', 'textarea']);
   const MANY_CHARS = 100_000, HREF = 300, DEEP = 8;
-  const steps = new Map();
+  const NAMES = ['data-testid', 'data-test', 'name', 'aria-label', 'placeholder'];
+  const named = new Map(), placed = new Map();
   const quoted = (value) => value.replace(/&/g, '&amp;').replace(/"/g, '&quot;').replace(/</g, '&lt;');
   const escaped = (value) => value.replace(/\\/g, '\\\\').replace(/"/g, '\\"');
-
-  function hrefOf(element) {
-    return /^(?:https?|mailto|tel|ftp):/.test(element.href ?? '') ? String(element.href).slice(0, HREF) : '';
-  }
-
-  // Nodes with whole keys, without what a page does not say.
-  function v2(options) {
-    return capturedControls(options).map(({ node, find }) => {
-      const { element } = find, full = { id: node.i, role: view.roleOf(find).whole, name: node.n };
-      const more = {
-        value: node.v, state: node.s, type: element instanceof HTMLInputElement ? element.type : undefined,
-        placeholder: view.clean(view.attribute(element, 'placeholder') ?? '') || undefined, href: hrefOf(element) || undefined,
-        isInShadow: element.getRootNode() instanceof ShadowRoot || undefined, frameId: node.f,
-        bounds: options.boxes ? { x: node.box[0], y: node.box[1], width: node.box[2], height: node.box[3] } : undefined,
-      };
-      for (const [name, value] of Object.entries(more)) if (value !== undefined && value !== '') full[name] = value;
-      return full;
-    });
-  }
 
   function capturedControls(options) {
     return view.capture({ ...options, text: false }).items.filter((item) => item.find && !item.find.scrolls);
@@ -62,10 +44,9 @@ weft.part((view) => {
   // A selector that fits this element alone: by what its author called it, else by where it stands (001 §4).
   function selectorOf(element) {
     const tag = view.tag(element);
-    for (const name of ['data-testid', 'data-test', 'name', 'aria-label', 'placeholder']) {
+    for (const name of NAMES) {
       const value = view.attribute(element, name);
-      const selector = `${tag}[${name}="${escaped(value ?? '')}"]`;
-      if (value && value.length <= 100 && !/[\n\r\f]/.test(value) && fitsAlone(selector, element)) return selector;
+      if (value && value.length <= 100 && !/[\n\r\f]/.test(value) && isAloneByName(element, name, value)) return `${CSS.escape(tag)}[${name}="${escaped(value)}"]`;
     }
     const id = view.attribute(element, 'id');
     if (id && !view.generated(id) && fitsAlone(`#${CSS.escape(id)}`, element)) return `#${CSS.escape(id)}`;
@@ -80,9 +61,32 @@ weft.part((view) => {
   }
 
   function fitsAlone(selector, element) {
-    if (!fitsFirst(selector, element)) return false;
-    const root = element.getRootNode();
-    return (root instanceof ShadowRoot ? root.querySelectorAll(selector) : view.findAll(document, selector)).length === 1;
+    return fitsFirst(selector, element) && fitting(selector, element.getRootNode()).length === 1;
+  }
+
+  const fitting = (selector, root) => (root instanceof ShadowRoot ? root.querySelectorAll(selector) : view.findAll(document, selector));
+
+  // What is told of a tree once: to try each selector on all of it would take longer than all else.
+  function once(told, root, key, tell) {
+    if (!told.has(root)) told.set(root, new Map());
+    const keys = told.get(root);
+    if (!keys.has(key)) keys.set(key, tell());
+    return keys.get(key);
+  }
+
+  // Whether no other element of its kind has this value of an attribute.
+  function isAloneByName(element, name, value) {
+    const root = element.getRootNode(), selector = `${CSS.escape(view.tag(element))}[${name}]`;
+    return once(named, root, selector, () => counted(fitting(selector, root), (one) => view.attribute(one, name))).get(value) === 1;
+  }
+
+  function counted(elements, key) {
+    const counts = new Map();
+    for (let index = 0; index < elements.length; index++) {
+      const one = key(elements[index]);
+      counts.set(one, (counts.get(one) ?? 0) + 1);
+    }
+    return counts;
   }
 
   function path(element) {
@@ -93,38 +97,26 @@ weft.part((view) => {
         steps.unshift(`#${CSS.escape(id)}`);
         break;
       }
-      steps.unshift(stepTo(node).selector);
+      steps.unshift(stepTo(node));
       const selector = steps.join(' > ');
       // Below what a step fits alone each further one fits one child.
-      if (fitsFirst(selector, element) && (isAloneByStep(node) || fitsAlone(selector, element))) break;
+      if ((isAloneByStep(node) && view.matches(element, selector)) || fitsAlone(selector, element)) break;
     }
     return steps.join(' > ');
   }
 
-  function isAloneByStep(node) {
-    const step = stepTo(node);
-    step.alone ??= fitsAlone(step.selector, node);
-    return step.alone;
-  }
-
-  // What fits an element among its siblings, told once for all of them.
+  // What fits an element among its siblings.
   function stepTo(element) {
-    if (!steps.has(element)) tellSteps(view.parent(element), element);
-    return steps.get(element);
+    const { kind, index } = view.amongAlike(element), name = CSS.escape(kind.tag);
+    return kind.count > 1 ? `${name}:nth-of-type(${index + 1})` : name;
   }
 
-  function tellSteps(over, element) {
-    const kinds = new Map();
-    for (const one of over ? view.children(over) : [element]) {
-      const tag = view.tag(one);
-      if (!kinds.has(tag)) kinds.set(tag, []);
-      kinds.get(tag).push(one);
-    }
-    for (const [tag, alike] of kinds) {
-      const name = CSS.escape(tag);
-      alike.forEach((one, index) => steps.set(one, { selector: alike.length > 1 ? `${name}:nth-of-type(${index + 1})` : name, alone: undefined }));
-    }
+  // Whether the step to an element leads to no other one.
+  function isAloneByStep(node) {
+    const { kind, index } = view.amongAlike(node), root = node.getRootNode();
+    if (kind.count === 1) return fitsAlone(CSS.escape(kind.tag), node);
+    return once(placed, root, kind.tag, () => counted(fitting(CSS.escape(kind.tag), root), (one) => view.amongAlike(one).index)).get(index) === 1;
   }
 
-  Object.assign(view, { v2, skeleton, selectorOf });
+  Object.assign(view, { capturedControls, skeleton, selectorOf });
 });

@@ -33,8 +33,9 @@ weft.part((view) => {
 
   // The nodes that fit, in the order of the page; `next` names where those begin that did not.
   function pack({ nodes, query = '', max_tokens: most = null, after = '' }) {
-    const from = Number(after) || 0;
-    if (most === null || (!from && sum(nodes) <= most)) return { nodes: nodes.slice(from), left_out: 0, next: '', tokens: sum(nodes.slice(from)) };
+    const from = Number(after) || 0, rest = nodes.slice(from);
+    const whole = most === null || !from ? sum(rest) : Infinity;
+    if (most === null || whole <= most) return { nodes: rest, left_out: 0, next: '', tokens: whole };
     const ranked = scored(nodes, query).sort((one, other) => other.score - one.score || one.index - other.index).slice(from);
     const kept = [];
     let size = 0;

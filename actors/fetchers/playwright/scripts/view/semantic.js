@@ -25,48 +25,75 @@ weft.part((view) => {
     return frame ? view.within(own, { left: frame.left, top: frame.top, right: frame.right, bottom: frame.bottom }) ?? { left: 0, top: 0, right: 0, bottom: 0 } : own;
   }
 
-  // Tells what lies outside of a pane with all that it holds, so that long pages cost no more than short ones. What is fixed to the window
-  // may stand in what lies far away: controls are looked for by themselves, the rest by what is hit here and there.
-  function outside(pane) {
-    const spine = new Set();
-    const add = (element) => {
-      for (let node = element; node && !spine.has(node); node = view.above(node)) spine.add(node);
-    };
-    for (const element of view.findAll(document, CONTROLS)) if (view.within(view.box(element), pane)) add(element);
-    for (let across = 0.5; across < SAMPLES; across++)
-      for (let down = 0.5; down < SAMPLES; down++) add(view.hit(pane.left + ((pane.right - pane.left) * across) / SAMPLES, pane.top + ((pane.bottom - pane.top) * down) / SAMPLES));
+  // Tells what lies outside of a pane with all that it holds, so that long pages cost no more than short ones.
+  function outside(pane, state) {
     const away = new Map(); // the page is walked twice
+    let spine = null;
     return (element, tag) => {
-      if (view.INLINE.has(tag) || tag === 'body' || tag === 'html' || spine.has(element)) return false;
-      if (!away.has(element)) away.set(element, isFar(element, pane));
-      return away.get(element);
+      if (view.INLINE.has(tag) || tag === 'body' || tag === 'html' || spine?.has(element)) return false;
+      let far = away.get(element);
+      if (far === undefined) {
+        far = isFar(view.box(element), pane) && !(spine ??= spineOf(pane, state)).has(element);
+        away.set(element, far);
+      }
+      return far;
     };
   }
 
-  // Whether a find is shown; tells where it is really hit, and whether something lies over it.
+  // What holds something that the pane shows, wherever it lies itself: what is fixed to the window may stand in what is far away. Controls
+  // are looked for by themselves, the rest by what is hit here and there.
+  function spineOf(pane, { boxes }) {
+    const spine = new Set(), controls = view.findAll(document, CONTROLS);
+    const add = (element) => {
+      for (let node = element; node && !spine.has(node); node = view.above(node)) spine.add(node);
+    };
+    for (let index = 0; index < controls.length; index++) {
+      const control = controls[index], box = view.box(control);
+      if (!meets(box, pane)) continue;
+      boxes.set(control, box);
+      add(control);
+    }
+    for (let across = 0.5; across < SAMPLES; across++)
+      for (let down = 0.5; down < SAMPLES; down++) add(view.hit(pane.left + ((pane.right - pane.left) * across) / SAMPLES, pane.top + ((pane.bottom - pane.top) * down) / SAMPLES));
+    return spine;
+  }
+
+  // The box of an element, unless it is known already.
+  const boxOf = (element, { boxes }) => boxes.get(element) ?? view.box(element);
+
+  // Whether some of a box lies in a pane: quicker than what of it does.
+  function meets(box, pane) {
+    if (box.top >= pane.bottom || box.bottom <= pane.top || box.left >= pane.right || box.right <= pane.left) return false;
+    return box.width > 0 && box.height > 0 && pane.right > pane.left && pane.bottom > pane.top;
+  }
+
+  // Whether a find is shown; tells where.
   function place(find, pane, state) {
-    if (!state.everywhere && !TICKS.has(find.kind) && isFar(find.element, pane)) return false;
-    find.box = view.shownAt(find);
-    if (!find.box || (!state.everywhere && !view.within(find.box, pane))) return false;
+    const own = boxOf(find.element, state);
+    if (!state.everywhere && !TICKS.has(find.kind) && isFar(own, pane)) return false;
+    find.box = view.shownAt(find, own);
+    if (!find.box || (!state.everywhere && !meets(find.box, pane))) return false;
     const shown = find.stand ?? find.element;
     const { seen, scrolls } = view.clip(shown, find.box);
     if (!seen && !scrolls) return false;
     const visible = seen && view.within(seen, pane);
     const share = visible ? view.within(find.box, pane).share * part(seen, find.box) : 0;
     find.inView = visible !== null && share > 0;
-    if (!state.everywhere && share < LEAST_SEEN) return false;
+    find.visible = visible;
+    return state.everywhere || share >= LEAST_SEEN;
+  }
+
+  // Tells where a find is really hit, and whether something lies over it.
+  function touch(find, state) {
+    const shown = find.stand ?? find.element;
     if (find.inView && state.hits++ < MANY_HITS) {
-      const point = view.hitPoint(shown, widest(shown, visible));
+      const point = view.hitPoint(shown, widest(shown, find.visible));
       find.covered = point === null || state.covered;
       find.point = point;
     } else if (state.modal) find.covered = !view.isWithin(shown, state.modal);
-    return true;
   }
 
-  function isFar(element, pane) {
-    const box = view.box(element);
-    return box.width > 0 && box.height > 0 && !view.within(box, pane);
-  }
+  const isFar = (box, pane) => !meets(box, pane) && box.width > 0 && box.height > 0;
 
   const part = (seen, box) => ((seen.right - seen.left) * (seen.bottom - seen.top)) / (box.width * box.height || 1);
 
@@ -90,7 +117,9 @@ weft.part((view) => {
     for (const find of finds) {
       if (count++ >= ALWAYS && performance.now() - begun > LATEST_MS) break;
       try {
-        if (place(find, pane, state) && view.isWanted(find) && (view.name(find) || nameless(find))) kept.push(find);
+        if (!place(find, pane, state) || !view.isWanted(find)) continue;
+        touch(find, state);
+        if (view.name(find) || nameless(find)) kept.push(find);
       } catch {
         continue; // hostile enough to be left out
       }
@@ -143,6 +172,7 @@ weft.part((view) => {
     for (const find of found) {
       if (kept.length >= MANY_SCROLLS || known.has(find.element) || !scrollOf(find.element) || /^(?:html|body)$/.test(view.tag(find.element))) continue;
       if (!/auto|scroll/.test(getComputedStyle(find.element).overflowY) || !place(find, pane, { ...state, everywhere: true }) || (!state.everywhere && !find.inView)) continue;
+      touch(find, state);
       find.label = listName(find.element);
       find.sig = view.signature(find.element, find.kind, find.label, find.region);
       find.scrolls = true;
@@ -212,8 +242,8 @@ weft.part((view) => {
   function capture(options) {
     const { everywhere = false, text = true, colours = false, frame = null } = options;
     view.beginStamping();
-    const pane = paneOf(frame), away = everywhere ? () => false : outside(pane), seen = view.walk(false, away);
-    const state = { hits: 0, modal: view.modal(), everywhere, covered: frame?.covered === true };
+    const state = { hits: 0, modal: view.modal(), everywhere, covered: frame?.covered === true, boxes: new Map() };
+    const pane = paneOf(frame), away = everywhere ? () => false : outside(pane, state), seen = view.walk(false, away);
     const named = withoutWrappers(judged(seen.finds, pane, state));
     const scrolls = scrollers(seen.scrolls, named, pane, state);
     const frames = view.framesOf(seen.frames);
@@ -279,5 +309,5 @@ weft.part((view) => {
     return { hash: view.treeHash?.(nodes) ?? '', ...view.pack({ ...options, nodes }) };
   }
 
-  Object.assign(view, { semantic, fitting, capture, roleOf });
+  Object.assign(view, { active, semantic, fitting, capture, roleOf });
 });

@@ -1,9 +1,8 @@
-// Reads drawings: their shapes with size and place, the names of pictures, and colours in plain words.
+// Reads drawings: their shapes with size and place, and the names of pictures.
 weft.part((view) => {
   const MANY_SHAPES = 80, LEAST = 3, ICON = 40, CHARS = 50;
   const SHAPES = new Set(['circle', 'ellipse', 'rect', 'line', 'polyline', 'polygon', 'path', 'text', 'image']);
   const UNDRAWN = new Set(['defs', 'clippath', 'clipPath', 'mask', 'pattern', 'symbol', 'marker', 'lineargradient', 'linearGradient', 'style', 'title', 'desc', 'metadata']);
-  const HUES = [[15, 'red'], [42, 'orange'], [68, 'yellow'], [165, 'green'], [195, 'cyan'], [258, 'blue'], [292, 'purple'], [345, 'pink'], [361, 'red']];
 
   function pictureName(element) {
     const file = (view.attribute(element, 'src') ?? '').split(/[?#]/)[0].split('/').pop().replace(/\.\w+$/, '');
@@ -38,36 +37,5 @@ weft.part((view) => {
     return drawn ? found : title ? [{ picture: true, words: title, element: svg, box, shape: '' }] : [];
   }
 
-  function channels(colour) {
-    const parts = /^rgba?\(([\d.]+),\s*([\d.]+),\s*([\d.]+)(?:,\s*([\d.]+))?\)$/.exec(colour);
-    if (!parts || parts[4] === '0') return null;
-    return parts.slice(1, 4).map(Number);
-  }
-
-  function nameOfColour([red, green, blue]) {
-    const most = Math.max(red, green, blue) / 255, least = Math.min(red, green, blue) / 255, light = (most + least) / 2, span = most - least;
-    const full = span === 0 ? 0 : span / (1 - Math.abs(2 * light - 1));
-    if (light > 0.95) return 'white';
-    if (light < 0.08) return 'black';
-    if (full < 0.14 || span < 0.06) return 'grey';
-    const [r, g, b] = [red / 255, green / 255, blue / 255];
-    const sixth = most === r ? ((g - b) / span + 6) % 6 : most === g ? (b - r) / span + 2 : (r - g) / span + 4;
-    const hue = HUES.find(([end]) => sixth * 60 < end)[1];
-    if (hue === 'orange' && light < 0.4) return 'brown';
-    return hue === 'pink' && light < 0.35 ? 'purple' : hue;
-  }
-
-  // The colour of a drawing, or what lies behind the words of an element, as a word and as digits.
-  function colourOf(element, shape) {
-    const style = getComputedStyle(element);
-    const drawn = element instanceof SVGElement && view.tag(element) !== 'svg';
-    const candidates = drawn ? [shape === 'line' ? style.stroke : style.fill, style.stroke] : [style.backgroundColor];
-    for (const one of candidates) {
-      const found = channels(one);
-      if (found) return `${nameOfColour(found)} #${found.map((value) => Math.round(value).toString(16).padStart(2, '0')).join('')}`;
-    }
-    return '';
-  }
-
-  Object.assign(view, { shapes, pictureName, colourOf, shapeOf });
+  Object.assign(view, { shapes, pictureName, shapeOf });
 });

@@ -21,8 +21,7 @@ weft.part((view) => {
     return view.isVisible(element, { visibilityProperty: true, opacityProperty: true });
   }
 
-  function extent(element) {
-    const box = view.box(element);
+  function extent(element, box = view.box(element)) {
     if (box.width >= LEAST && box.height >= LEAST) return box;
     for (const inner of [...view.children(element)].slice(0, 5)) {
       const other = view.box(inner);
@@ -31,10 +30,10 @@ weft.part((view) => {
     return null;
   }
 
-  // Where an element is shown: itself, or the label that stands for it; nothing for what is not.
-  function shownAt(find) {
+  // Where an element is shown: itself, whose `own` box may be known, or the label that stands for it; nothing for what is not.
+  function shownAt(find, own = undefined) {
     const { element, kind } = find;
-    let box = !find.off && isShown(element) ? extent(element) : null;
+    let box = !find.off && isShown(element) ? extent(element, own) : null;
     const ticks = kind === 'checkbox' || kind === 'radio' || kind === 'file';
     if (ticks && (!box || box.width <= CLIP || box.height <= CLIP)) {
       const label = substitute(element);

@@ -1,6 +1,6 @@
 // Describes what a page has to act on, and finds single elements of it again, for the browser tier.
 weft.part((view) => {
-  const MANY_FITTING = 20, UP = 3;
+  const MANY_FITTING = 20, UP = 3, HREF = 300;
 
   function rounded(box) {
     return box && { x: Math.round(box.x), y: Math.round(box.y), width: Math.round(box.width), height: Math.round(box.height) };
@@ -98,5 +98,24 @@ weft.part((view) => {
     return { done: element !== null };
   }
 
-  Object.assign(view, { snapshot, locate, wayTo, size, select, conceal });
+  function hrefOf(element) {
+    return /^(?:https?|mailto|tel|ftp):/.test(element.href ?? '') ? String(element.href).slice(0, HREF) : '';
+  }
+
+  // Nodes with whole keys, without what a page does not say.
+  function v2(options) {
+    return view.capturedControls(options).map(({ node, find }) => {
+      const { element } = find, full = { id: node.i, role: view.roleOf(find).whole, name: node.n };
+      const more = {
+        value: node.v, state: node.s, type: element instanceof HTMLInputElement ? element.type : undefined,
+        placeholder: view.clean(view.attribute(element, 'placeholder') ?? '') || undefined, href: hrefOf(element) || undefined,
+        isInShadow: element.getRootNode() instanceof ShadowRoot || undefined, frameId: node.f,
+        bounds: options.boxes ? { x: node.box[0], y: node.box[1], width: node.box[2], height: node.box[3] } : undefined,
+      };
+      for (const [name, value] of Object.entries(more)) if (value !== undefined && value !== '') full[name] = value;
+      return full;
+    });
+  }
+
+  Object.assign(view, { v2, snapshot, locate, wayTo, size, select, conceal });
 });

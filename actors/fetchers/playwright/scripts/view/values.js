@@ -13,6 +13,7 @@ weft.part((view) => {
     /\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/, /\b(?:sk|pk|rk|ghp|gho|ghs|ghu|glpat|xox[abprs]|hf|npm|shpat|dop_v1|whsec)[-_][\w-]{12,}/,
     /\bgithub_pat_\w{20,}/, /\bAKIA[0-9A-Z]{12,}/, /\bAIza[\w-]{30,}/, /-----BEGIN [A-Z ]*PRIVATE KEY/,
   ];
+  const EVERY_TOKEN = TOKENS.map((token) => new RegExp(token, 'g')), LEAST_TOKEN = 15;
   const OPAQUE = /^(?=.*\d)(?=.*[a-z])[\w+/=-]{32,}$/i;
 
   function isCard(text) {
@@ -59,7 +60,7 @@ weft.part((view) => {
 
   // Words without what looks like a key in them.
   function unsecret(text) {
-    return TOKENS.reduce((left, token) => left.replace(new RegExp(token, 'g'), MASK), text);
+    return text.length < LEAST_TOKEN ? text : EVERY_TOKEN.reduce((left, token) => left.replace(token, MASK), text);
   }
 
   function optionsOf(element) {

@@ -7,6 +7,7 @@ weft.part((view) => {
   // What joins words, but no sign and no point of a number.
   const JOINTS = /(?:[_/:[\]]|-(?!\d)|(?<=[\p{L}\p{N}_])-|\.(?!\d)|(?<!\d)\.)+/gu;
   const PILED = /(\p{M}{3})\p{M}+/gu;
+  const PLAIN = /^[ -~]*$/, BLANKS = / {2,}/g; // most words are, and have nothing in them that must go
 
   function cut(text, max) {
     if (text.length <= max) return text;
@@ -16,7 +17,8 @@ weft.part((view) => {
   function clean(text, max = 100) {
     if (typeof text !== 'string' || text === '') return '';
     const raw = text.length > RAW_CHARS ? text.trimStart().slice(0, RAW_CHARS) : text;
-    return cut(raw.replace(UNSEEN, '').replace(BLANK, ' ').replace(PILED, '$1').trim(), max);
+    const even = PLAIN.test(raw) ? raw.replace(BLANKS, ' ') : raw.replace(UNSEEN, '').replace(BLANK, ' ').replace(PILED, '$1');
+    return cut(even.trim(), max);
   }
 
   function slug(text, max = SLUG_CHARS) {
