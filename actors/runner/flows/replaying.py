@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
 import anyio
@@ -51,12 +51,12 @@ class ReplayedStep(Struct, frozen=True, kw_only=True, omit_defaults=True, rename
 
 @dataclass(frozen=True)
 class StepReplay:
-    """One step of a flow in a run, with the inputs of the flow: those that are secret are put in nowhere but a field."""
+    """One step of a flow in a run, with the inputs of the flow; those that are secret go into a field alone."""
 
     context: StepContext
     step: FlowStep
     values: Mapping[str, str]
-    secrets: Mapping[str, str]
+    secrets: Mapping[str, str] = field(repr=False)
 
     async def run(self) -> ReplayedStep:
         """Do the step.
