@@ -349,7 +349,7 @@ _ROWS: Mapping[Code, Kind] = {
     Code.RUN_CANCELED: Kind(_C.INTERNAL, True, "The run was canceled.", (RUN_ANEW,)),
     Code.STEP_EXECUTION_FAILED: Kind(_C.INTERNAL, True, "A step of the run failed.", (SEE_STEP,)),
     Code.STEP_VERIFICATION_FAILED: Kind(
-        _C.SITE_CHANGE, False, "The page is not as it was when the step was recorded.", (RECORD_AGAIN,)
+        _C.SITE_CHANGE, True, "The page is not as it was when the step was recorded.", (RECORD_AGAIN,)
     ),
     Code.TPL_LOGIN_FIELD_NOT_FOUND: Kind(
         _C.VALIDATION, False, "The page has no such field of a login form.", (FIX_INPUT,)

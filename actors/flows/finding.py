@@ -17,7 +17,7 @@ from actors.flows.wording import filled
 from protocol.acting.tree import ElementMarks, PageTree, SemanticNode
 from protocol.flows import FlowTarget
 
-LEAST_SCORE: Final = 0.55
+LEAST_SCORE: Final = 0.6
 """What of the ways to an element must lead to it (0 to 1)."""
 
 LEAST_MARGIN: Final = 0.08

@@ -286,6 +286,10 @@ class TaskTemplate(ABC, Generic[I]):
     open_ended: ClassVar[bool] = False
     """Whether a run may need fewer steps than it has: those that are no items are not missed at its end."""
 
+    in_pages: ClassVar[bool] = False
+    """Whether what its steps have done lives in pages of the session: a run that resumes one whose own session is gone
+    takes nothing over."""
+
     step_names: ClassVar[tuple[str, ...]]
     """As the list of templates shows them."""
 

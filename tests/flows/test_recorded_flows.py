@@ -1,4 +1,4 @@
-"""Flows over REST and the command line: recorded once, done again with other inputs, also where the page has changed."""
+"""Flows over REST and the command line: recorded once, done again with other inputs, on pages that have changed."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from typing import Any, Final
 
 import pytest
 
+from protocol.runs.states import RunStatus
+from tests.flows.runs import Runs
 from tests.flows.system import System, refused, weft_up
 from tests.site import Site, site_in_thread
-from tests.site.recordable import ALIKE, GONE, SECRET, VERSIONS, Recordable
+from tests.site.recordable import MUST_STOP, SECRET, VERSIONS, Recordable
 
 pytestmark = [pytest.mark.nats, pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(240)]
 
@@ -122,25 +124,38 @@ def test_a_flow_is_done_again_with_other_inputs(place: Place) -> None:
 @pytest.mark.parametrize("version", ["no names at all", "a list reversed", "plain elements with roles"])
 def test_a_page_that_has_changed_heals(place: Place, version: str) -> None:
     """The page tells that each control that was hit is the one that was recorded."""
-    run, hits = place.replay("club", VERSIONS[version])
+    run, hits = place.replay("club", version)
 
     assert run["status"] == "succeeded", run
     assert hits == RECORDED["club"]
 
 
-@pytest.mark.parametrize("version", [ALIKE, GONE])
-def test_what_is_alike_or_gone_is_left_alone(place: Place, version: str) -> None:
+@pytest.mark.parametrize("version", MUST_STOP)
+def test_what_is_alike_or_gone_stops(place: Place, version: str) -> None:
     """The run stops before the step, and says why."""
     run, hits = place.replay("club", version)
 
-    assert (run["status"], run["error"]["details"]["stepErrorCode"]) == ("failed", "STEP_VERIFICATION_FAILED"), run
+    assert (run["status"], run["details"]["stepErrorCode"]) == ("failed", "STEP_VERIFICATION_FAILED"), run
     assert hits == RECORDED["club"][:2]
+
+
+def test_a_run_that_has_stopped_is_resumed_from_its_first_step(place: Place) -> None:
+    """Its session is gone with what was done there; the secret is wanted anew."""
+    stopped, _ = place.replay("club", "gone")
+    place.apps.hits.clear()
+    again = place.weft.http.post(
+        f"/api/runs/{stopped['runId']}/resume", json={"inputs": {"secrets": {"password": SECRET}}}
+    ).json()
+    run = Runs(place.weft).ended(again["runId"])
+
+    assert run.status is RunStatus.SUCCEEDED, run
+    assert place.apps.hits == RECORDED["club"]
 
 
 def test_flows_are_their_callers_alone(place: Place, tmp_path: Path) -> None:
     """Another key finds none of them; secrets are wanted each time, and in no other place."""
     flow = place.flows["club"]["flowId"]
-    key = place.weft.run("keys", "create", "somebody", "--scope", "browser", "--scope", "runs", "--json")
+    key = place.weft.run("keys", "add", "somebody", "--scope", "browser", "--scope", "runs", "--json")
     other = {"Authorization": f"Bearer {json.loads(key.stdout)['key']}"}
     http = place.weft.http
 
@@ -193,15 +208,17 @@ def test_unchanged_pages_are_replayed(place: Place) -> None:
 @pytest.mark.timeout(3_600)
 def test_changed_pages_heal_and_nothing_else_is_hit(place: Place) -> None:
     """85 of 100 flows on changed pages reach their end; no control is hit that was not recorded, not even once."""
-    ends, wrong = dict[str, str](), dict[str, list[str]]()
+    ends, told, wrong = dict[str, str](), dict[str, list[str]](), dict[str, list[str]]()
     for name in FLOWS:
-        for words, version in VERSIONS.items():
+        for version in VERSIONS:
             run, hits = place.replay(name, version)
-            ends[f"{name}: {words}"] = run["status"]
+            case = f"{name}: {version}"
+            ends[case], told[case] = run["status"], hits
             if hits != RECORDED[name][: len(hits)]:
-                wrong[f"{name}: {words}"] = hits
+                wrong[case] = hits
     print(sum(one == "succeeded" for one in ends.values()), "of", len(ends), ends)  # noqa: T201 - the figure
 
     assert wrong == {}
+    assert all(len(told[one]) == len(RECORDED[one.partition(":")[0]]) for one in ends if ends[one] == "succeeded")
     assert len(ends) >= 40
     assert sum(one == "succeeded" for one in ends.values()) >= 0.85 * len(ends), ends

@@ -72,6 +72,7 @@ class ReplayFlow(TaskTemplate[ReplayInputs]):
         "STEP_VERIFICATION_FAILED."
     )
     open_ended: ClassVar[bool] = True
+    in_pages: ClassVar[bool] = True
     limits: ClassVar[TemplateLimits] = TemplateLimits(max_timeout_ms=MAX_TIMEOUT_MS)
     max_timeout_ms: ClassVar[int] = MAX_TIMEOUT_MS
     step_names: ClassVar[tuple[str, ...]] = (OPEN, STEP)
