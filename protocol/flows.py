@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final, Literal
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, field
 
 from protocol.acting.tree import ElementMarks
 from protocol.browse import SCHEMA_VERSION
@@ -134,8 +134,8 @@ class Flow(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"
     name: str
     url: str
     created_at: int
-    steps: tuple[FlowStep, ...] = ()
-    parameters: tuple[FlowParameter, ...] = ()
+    steps: tuple[FlowStep, ...]
+    parameters: tuple[FlowParameter, ...]
     schema_version: str = SCHEMA_VERSION
 
 
@@ -196,7 +196,8 @@ class ListFlows(Struct, frozen=True, kw_only=True):
 class FlowList(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
     """FLOW_LIST: them."""
 
-    flows: tuple[FlowSummary, ...] = ()
+    # `omit_defaults` would leave out a plain ().
+    flows: tuple[FlowSummary, ...] = field(default_factory=lambda: ())
     schema_version: str = SCHEMA_VERSION
 
 
