@@ -73,9 +73,8 @@ async def _replay(app: AppContext, request: RequestContext, arguments: ReplayArg
 
 def _parameters(parameters: tuple[FlowParameter, ...]) -> str:
     """Write parameters in a line; their names and defaults are the web's, or of who has recorded them."""
-    told = (
-        f"{one.name} (secret)" if one.secret else f"{one.name}={one_line(one.default or '')!r}" for one in parameters
-    )
+    words = (" (secret)" if one.secret else f"={one_line(one.default or '')!r}" for one in parameters)
+    told = (f"{one.name}{what}" for one, what in zip(parameters, words, strict=True))
     return f"Parameters: {', '.join(told) or 'none'}."
 
 

@@ -196,6 +196,7 @@ const VERSIONS = {
     for (const one of all('button').filter(ends)) {
       const made = bind(one.cloneNode(true), `twin:${one.key}`, '');
       made.removeAttribute('id');
+      one.removeAttribute('id');
       one.after(made);
     }
   },

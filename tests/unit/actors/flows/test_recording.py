@@ -24,6 +24,7 @@ SECRET = "heddle-4417"
 FIELD = SemanticNode(id="1", role="inp", name="Password", value="", marks=ElementMarks(type="password", secret="yes"))
 NAME = SemanticNode(id="2", role="inp", name="Full name", value="", marks=ElementMarks(id="name", beside="Full name"))
 JOIN = SemanticNode(id="3", role="btn", name="Join", marks=ElementMarks(beside="Password"))
+PAD = FieldFacts(page_url=URL, tag="button", type="button", label="4", heading="Enter your PIN")
 PAGE = PageTree(url=URL, nodes=(FIELD, NAME, JOIN), elements={"1": "e1", "2": "e2", "3": "e3"}, hash="a")
 
 
@@ -56,9 +57,9 @@ def test_a_secret_stands_in_nothing_that_is_recorded() -> None:
     ("operation", "what"),
     [
         (PressKey(key="4"), facts("Password", "password")),
-        (Click(element_id="e3"), FieldFacts(page_url=URL, tag="button", type="button", label="4", heading="Enter your PIN")),
+        (Click(element_id="e3"), PAD),
     ],
-)  # fmt: skip
+)
 def test_a_secret_that_comes_in_pieces_is_an_obstacle(operation: Operation, what: FieldFacts) -> None:
     """Keys into a password field, and those of a pad for a PIN."""
     assert step(operation, facts=what).draft.steps[0].obstacle == BY_KEYS
