@@ -224,13 +224,13 @@ async def _replay(  # noqa: PLR0913, PLR0917 - anyio.run passes them by place
     from actors.gateway.client import ReplayRequest  # noqa: PLC0415 - imports the gateway
 
     async with at_gateway(loaded) as client:
-        asked = await _asked(await client.flow(flow_id), secrets)
-        arguments = ReplayRequest(parameters=parameters, secrets=asked, session_id=session, options=options)
+        complete = await _completed(await client.flow(flow_id), secrets)
+        arguments = ReplayRequest(parameters=parameters, secrets=complete, session_id=session, options=options)
         accepted = await client.replay_flow(flow_id, arguments)
         return (accepted, False) if detached else await followed(client, accepted.run_id)
 
 
-async def _asked(flow: Flow, secrets: dict[str, str]) -> dict[str, str]:
+async def _completed(flow: Flow, secrets: dict[str, str]) -> dict[str, str]:
     """Ask for the secrets that are missing, where somebody sits at a terminal."""
     missing = [one.name for one in flow.parameters if one.secret and one.name not in secrets]
     if not missing or not sys.stdin.isatty():

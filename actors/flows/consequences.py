@@ -25,7 +25,7 @@ _TELLING: Final[Mapping[str, int]] = {"aler": 0, "stat": 0, "h": 1, "dial": 1, "
 
 
 @dataclass(frozen=True)
-class Seen:
+class PagesAround:
     """The pages before and after a step, the values of the inputs by their names, and what is secret."""
 
     before: PageTree
@@ -39,15 +39,15 @@ class Seen:
 
 
 def checks_of(
-    seen: Seen, node: SemanticNode | None, parameter: str | None, words: str | None, *, secret: bool
+    around: PagesAround, node: SemanticNode | None, parameter: str | None, words: str | None, *, secret: bool
 ) -> tuple[FlowCheck, ...]:
     """Return what must be true after a step about an element, into which the words of a parameter were put."""
-    if seen.after.dialog and seen.after.dialog != seen.before.dialog:
+    if around.after.dialog and around.after.dialog != around.before.dialog:
         return (DialogOpens(),)
-    address = shape_of(seen.after.url, seen.values, seen.secrets)
-    if address is not None and address != shape_of(seen.before.url, seen.values, seen.secrets):
+    address = shape_of(around.after.url, around.values, around.secrets)
+    if address is not None and address != shape_of(around.before.url, around.values, around.secrets):
         return (address,)
-    after = None if node is None else seen.after.node(node.id)
+    after = None if node is None else around.after.node(node.id)
     if parameter is not None and after is not None:
         if secret:
             return (FieldHolds(),) if after.value else ()
@@ -58,7 +58,7 @@ def checks_of(
         states = tuple(StateIs(state=one, on=one in after.states) for one in _STATES if _turned(one, node, after))
         if states:
             return states
-    return _appeared(seen) or _gone(seen, node)
+    return _appeared(around) or _gone(around, node)
 
 
 def is_true(
@@ -100,18 +100,18 @@ def _turned(state: str, before: SemanticNode, after: SemanticNode) -> bool:
     return (state in before.states) is not (state in after.states)
 
 
-def _appeared(seen: Seen) -> tuple[FlowCheck, ...]:
+def _appeared(around: PagesAround) -> tuple[FlowCheck, ...]:
     """Return what the page shows now and did not show, the most telling first; figures change by themselves."""
-    known = {(one.role, one.name) for one in seen.before.nodes}
-    fresh = [one for one in seen.after.nodes if one.name and (one.role, one.name) not in known]
-    told = sorted(fresh, key=lambda one: (bool(re.search(r"\d", one.name)), _TELLING.get(one.role, 4)))
-    nodes = ((one.role, seen.abstracted(one.name[:MAX_WORDS])) for one in told)
+    known = {(one.role, one.name) for one in around.before.nodes}
+    fresh = [one for one in around.after.nodes if one.name and (one.role, one.name) not in known]
+    telling = sorted(fresh, key=lambda one: (bool(re.search(r"\d", one.name)), _TELLING.get(one.role, 4)))
+    nodes = ((one.role, around.abstracted(one.name[:MAX_WORDS])) for one in telling)
     kept = tuple(dict.fromkeys(pair for pair in nodes if pair[1]))[:MAX_APPEARING]
     return (AnyAppears(nodes=kept),) if kept else ()
 
 
-def _gone(seen: Seen, node: SemanticNode | None) -> tuple[FlowCheck, ...]:
-    if node is None or not node.name or _count(node, seen.after) >= _count(node, seen.before):
+def _gone(around: PagesAround, node: SemanticNode | None) -> tuple[FlowCheck, ...]:
+    if node is None or not node.name or _count(node, around.after) >= _count(node, around.before):
         return ()
     return (ElementGoes(),)
 

@@ -15,7 +15,7 @@ from msgspec import Struct, structs
 
 from actors import redact
 from actors.fields.field_kinds import field_kind, is_filled
-from actors.flows.consequences import Seen, checks_of
+from actors.flows.consequences import PagesAround, checks_of
 from actors.flows.finding import group_of, place_of
 from actors.flows.wording import abstracted, slug
 from protocol.acting.tree import ElementMarks, PageTree, SemanticNode
@@ -87,7 +87,7 @@ class Recording:
     secrets: frozenset[str] = frozenset()
 
     def __repr__(self) -> str:
-        """Tell nothing of it."""
+        """Say nothing of what is in it."""
         return f"Recording({len(self.draft.steps)} steps)"
 
 
@@ -137,14 +137,14 @@ class _Step:
         done, values = self.done, _defaults(self.draft)
         if parameter is not None and parameter.default is not None:
             values[parameter.name] = parameter.default
-        seen = Seen(done.before, done.after, values, secrets)
+        around = PagesAround(done.before, done.after, values, secrets)
         return FlowStep(
             tool="type_text" if secret and isinstance(done.operation, do.SetValue) else _tool(done.operation),
             arguments=self._arguments(values, secrets),
-            target=None if node is None else _target(node, seen),
-            to=self._to(seen),
+            target=None if node is None else _target(node, around),
+            to=self._to(around),
             parameter="" if parameter is None else parameter.name,
-            checks=checks_of(seen, node, None if parameter is None else parameter.name, done.words, secret=secret),
+            checks=checks_of(around, node, None if parameter is None else parameter.name, done.words, secret=secret),
         )
 
     def _with(self, step: FlowStep, parameter: FlowParameter | None) -> FlowDraft:
@@ -179,10 +179,10 @@ class _Step:
         pressed = isinstance(operation, do.Click | gestures.DoubleClick) and facts is not None and not is_filled(facts)
         return pressed or isinstance(operation, do.HandleDialog | gestures.TypeKeys)
 
-    def _to(self, seen: Seen) -> FlowTarget | None:
+    def _to(self, around: PagesAround) -> FlowTarget | None:
         operation = self.done.operation
         node = self._node(operation.to_element_id) if isinstance(operation, gestures.Drag) else None
-        return None if node is None else _target(node, seen)
+        return None if node is None else _target(node, around)
 
     # -- what it takes -------------------------------------------------------------------------------------------------
 
@@ -228,16 +228,16 @@ class _Step:
         return _TYPES.get(kind, "text")
 
 
-def _target(node: SemanticNode, seen: Seen) -> FlowTarget:
+def _target(node: SemanticNode, around: PagesAround) -> FlowTarget:
     """Return the ways to an element, without anything secret, and with names in place of what was typed."""
-    marks, peers = node.marks or ElementMarks(), list(seen.before.nodes)
+    marks, peers = node.marks or ElementMarks(), list(around.before.nodes)
     others = {one.name for one in peers if one.id != node.id and group_of(one.role) == group_of(node.role)}
-    kept = sorted(words for one in others - {node.name} if (words := seen.abstracted(one)))
+    kept = sorted(words for one in others - {node.name} if (words := around.abstracted(one)))
     return FlowTarget(
         role=node.role,
-        name=seen.abstracted(node.name),
-        context=seen.abstracted(node.context),
-        marks=ElementMarks(**{name: seen.abstracted(value) for name, value in structs.asdict(marks).items()}),
+        name=around.abstracted(node.name),
+        context=around.abstracted(node.context),
+        marks=ElementMarks(**{name: around.abstracted(value) for name, value in structs.asdict(marks).items()}),
         place=place_of(node, peers),
         others=tuple(kept[:MAX_OTHERS]),
     )

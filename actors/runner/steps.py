@@ -15,6 +15,7 @@ import structlog
 from msgspec.structs import replace
 
 from actors.logins import BROWSER_MS, login_pass
+from actors.runner.flows.replaying import step_call
 from actors.runner.flows.shelf import FlowShelf
 from actors.runner.template import SiteFile, SourceKeeper, StepDiscovery, TaskTemplate
 from actors.web.client import WebClient
@@ -22,7 +23,6 @@ from actors.web.cookies import Jar
 from actors.web.exchange import WebRequest
 from bus import Bus, remaining_ms
 from bus.clock import now_ms
-from protocol.access import Scope
 from protocol.acting.tree import AskTree, PageTree
 from protocol.browse import BrowseOptions
 from protocol.browsers.operations import CloseSession, CloseTab, CreateSession, ListTabs, Operation
@@ -31,14 +31,11 @@ from protocol.browsers.sessions import FULL_SESSION, AskBrowser
 from protocol.codec import encode
 from protocol.faults import Code, Fault, FaultError, fault
 from protocol.flows import AskFlow, Flow
-from protocol.packets import ToolCall
 from protocol.pages import Browsed, BrowsePage
-from protocol.policy import CALL_PREFIX, ToolContext, ToolOutcome, ToolRequest
+from protocol.policy import CALL_PREFIX, ToolOutcome
 from protocol.runs.events import RunCreated, StepEnded
 from protocol.runs.states import MAX_TABS_PER_SESSION, StepStatus
 from protocol.subjects import BROWSE, BROWSER, BROWSER_TREE, POLICY_CALL
-from protocol.tools.registry import TOOLS
-from protocol.tools.tool import Surface
 
 log = structlog.stdlib.get_logger()
 
@@ -258,17 +255,8 @@ class RunStepContext:
 
     async def call_tool(self, tool: str, arguments: Mapping[str, Any]) -> ToolOutcome:
         """Have a tool of the browser run if the gate allows it."""
-        run, step = self.session.run, self.name.rpartition(".")[0]
-        request = ToolRequest(
-            id=CALL_PREFIX + order_of(f"{step}.call"),
-            call=ToolCall(name=TOOLS[tool].name_on(Surface.INTERACT), arguments=dict(arguments)),
-            surface=Surface.INTERACT,
-            caller=run.caller,
-            local=run.local,
-            scopes=(Scope.BROWSER.value,),
-            conversation=run.run_id,
-            context=ToolContext(session=self.session_id),
-        )
+        call = CALL_PREFIX + order_of(f"{self.name.rpartition('.')[0]}.call")
+        request = step_call(self.session.run, call, tool, arguments)
         return await self.session.bus.call(POLICY_CALL, request, wait_ms=self.session.grace_ms)
 
     async def browser(self, operation: Operation) -> Done:

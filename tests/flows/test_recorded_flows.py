@@ -19,7 +19,8 @@ from tests.site.recordable import MUST_STOP, SECRET, VERSIONS, Recordable
 pytestmark = [pytest.mark.nats, pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(240)]
 
 ACTORS: Final = "gateway,runner,keeper,policy,navigator,fetchers.playwright"
-SHOP: Final = (
+Steps = tuple[tuple[str, str, dict[str, Any]], ...]
+SHOP: Final[Steps] = (
     ("type_text", "Search", {"text": "heddle"}),
     ("click", "Find", {}),
     ("click", "Add to cart", {"row": 3}),
@@ -29,7 +30,7 @@ SHOP: Final = (
     ("click", "I accept the terms", {}),
     ("click", "Place order", {}),
 )
-CLUB: Final = (
+CLUB: Final[Steps] = (
     ("type_text", "User name", {"text": "ann"}),
     ("type_text", "Password", {"text": SECRET}),
     ("click", "Join the club", {}),

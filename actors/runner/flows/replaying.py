@@ -14,11 +14,16 @@ from actors.flows.consequences import is_true
 from actors.flows.finding import FoundNode, find
 from actors.flows.wording import filled
 from actors.runner.template import StepContext
+from protocol.access import Scope
 from protocol.acting.tree import PageTree, SemanticNode
 from protocol.browsers.operations import typed_in
 from protocol.faults import Code, FaultContext, FaultError, fault
 from protocol.flows import FlowStep, FlowTarget
-from protocol.policy import ToolOutcome, ToolStatus
+from protocol.packets import ToolCall
+from protocol.policy import ToolContext, ToolOutcome, ToolRequest, ToolStatus
+from protocol.runs.events import RunCreated
+from protocol.tools.registry import TOOLS
+from protocol.tools.tool import Surface
 
 FIND_S: Final = 6.0
 """How long a page may take to show the element of a step."""
@@ -68,17 +73,17 @@ class StepReplay:
         step = self.step
         if step.obstacle:
             raise failed(f"This step cannot be done again. {step.obstacle}")
-        page, found = await self._found(step.target)
+        page, match = await self._found(step.target)
         page, to = await self._found(step.to, page)
-        arguments = self._arguments(page, found, to)
+        arguments = self._arguments(page, match, to)
         begun_before = await self._perform(arguments)
-        after = await self._checked(page, None if found is None else found.node)
-        score = min((one.score for one in (found, to) if one is not None), default=1.0)
+        after = await self._checked(page, None if match is None else match.node)
+        score = min((one.score for one in (match, to) if one is not None), default=1.0)
         return ReplayedStep(
             tool=step.tool,
             element="" if step.target is None else step.target.name,
             score=score,
-            healed=not begun_before and any(one.healed for one in (found, to) if one is not None),
+            healed=not begun_before and any(one.healed for one in (match, to) if one is not None),
             url=after.url,
         )
 
@@ -104,13 +109,13 @@ class StepReplay:
 
     # -- the call ------------------------------------------------------------------------------------------------------
 
-    def _arguments(self, page: PageTree, found: FoundNode | None, to: FoundNode | None) -> dict[str, Any]:
+    def _arguments(self, page: PageTree, match: FoundNode | None, to: FoundNode | None) -> dict[str, Any]:
         step = self.step
         arguments = {
             name: filled(value, self.values) if isinstance(value, str) else value
             for name, value in step.arguments.items()
         }
-        for name, one in (("element_id", found), ("to_element_id", to)):
+        for name, one in (("element_id", match), ("to_element_id", to)):
             if one is not None:
                 arguments[name] = page.elements.get(one.node.id, one.node.id)
         if not step.parameter:
@@ -150,6 +155,20 @@ class StepReplay:
                 raise failed(_NOT_TRUE[kind])
             await anyio.sleep(pause)
             pause = min(pause * 2, MAX_PAUSE_S)
+
+
+def step_call(run: RunCreated, call: str, tool: str, arguments: Mapping[str, Any]) -> ToolRequest:
+    """Return what the gate is asked about the call of a step; its caller has asked for it, and no model proposes it."""
+    return ToolRequest(
+        id=call,
+        call=ToolCall(name=TOOLS[tool].name_on(Surface.INTERACT), arguments=dict(arguments)),
+        surface=Surface.INTERACT,
+        caller=run.caller,
+        local=run.local,
+        scopes=(Scope.BROWSER.value,),
+        conversation=run.run_id,
+        context=ToolContext(session=run.session_id or None),
+    )
 
 
 def failed(why: str) -> FaultError:

@@ -74,8 +74,8 @@ async def _replay(app: AppContext, request: RequestContext, arguments: ReplayArg
 def _parameters(parameters: tuple[FlowParameter, ...]) -> str:
     """Write parameters in a line; their names and defaults are the web's, or of who has recorded them."""
     words = (" (secret)" if one.secret else f"={one_line(one.default or '')!r}" for one in parameters)
-    told = (f"{one.name}{what}" for one, what in zip(parameters, words, strict=True))
-    return f"Parameters: {', '.join(told) or 'none'}."
+    written = (f"{one.name}{what}" for one, what in zip(parameters, words, strict=True))
+    return f"Parameters: {', '.join(written) or 'none'}."
 
 
 def _framed(lines: list[str]) -> str:

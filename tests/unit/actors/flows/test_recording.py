@@ -28,15 +28,15 @@ PAD = FieldFacts(page_url=URL, tag="button", type="button", label="4", heading="
 PAGE = PageTree(url=URL, nodes=(FIELD, NAME, JOIN), elements={"1": "e1", "2": "e2", "3": "e3"}, hash="a")
 
 
-def facts(label: str, kind: str = "text", **more: str) -> FieldFacts:
+def facts(label: str, kind: str = "text") -> FieldFacts:
     """Return what a browser says of a field."""
-    return FieldFacts(page_url=URL, tag="input", type=kind, label=label, **more)
+    return FieldFacts(page_url=URL, tag="input", type=kind, label=label)
 
 
 def step(operation: Operation, so_far: Recording | None = None, **more: Any) -> Recording:
     """Record one operation, on the page as it is unless another one is named."""
-    done = DoneOperation(operation=operation, **{"before": PAGE, "after": PAGE, **more})
-    return recorded(so_far or Recording(FlowDraft()), done)
+    given: dict[str, Any] = {"before": PAGE, "after": PAGE, **more}
+    return recorded(so_far or Recording(FlowDraft()), DoneOperation(operation=operation, **given))
 
 
 def test_a_secret_stands_in_nothing_that_is_recorded() -> None:
@@ -92,6 +92,7 @@ def test_addresses_are_compared_by_their_shape() -> None:
     """A segment with a number names one thing of many; a query has its names at least."""
     shape = shape_of("https://a.example/order/81723/done?id=7", {})
 
+    assert shape is not None
     assert shape == AddressIs(host="a.example", path="/order/*/done", query=("id",))
     assert has_shape("https://a.example/order/9/done?id=1&x=2", shape, {})
     assert not has_shape("https://a.example/order/9/failed?id=1", shape, {})
