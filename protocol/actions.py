@@ -144,6 +144,11 @@ BEGIN_TASK = Action(action="begin_task", description="Send the goal without a ta
 BEGIN_CHAT = Action(action="begin_chat", description="Send it with a new session id: that begins a chat session.")
 LESS_WORK = Action(action="split_run", description="Give the run more time, or split it into smaller ones.")
 RUN_ANEW = Action(action="run_again", description="Run the template again.", tool_to_use="run_task_template")
+RECORD_AGAIN = Action(
+    action="record_flow_again",
+    description="Look at the page; where it has changed for good, record the flow again: weft flows record NAME URL.",
+)
+CHECK_FLOW = Action(action="check_flow_id", description="Take the id from the list of your flows: GET /api/flows.")
 SEE_STEP = Action(action="see_details", description="`details` name the step that failed and its code.")
 ANSWER_LOCALLY = Action(
     action="answer_locally",

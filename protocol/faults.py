@@ -22,6 +22,7 @@ from protocol.actions import (
     CHECK_ARTIFACT,
     CHECK_COLLECTION,
     CHECK_CONVERSATION,
+    CHECK_FLOW,
     CHECK_RUN,
     CHECK_SOURCE,
     CHECK_URL,
@@ -41,6 +42,7 @@ from protocol.actions import (
     OPERATOR,
     OTHER_KEY,
     RATE_LIMIT_DELAY_MS,
+    RECORD_AGAIN,
     REFRESH,
     REFUSE_CONSENT,
     REPORT,
@@ -136,6 +138,7 @@ class Code(StrEnum):
     RUN_TIMEOUT = "RUN_TIMEOUT"
     RUN_CANCELED = "RUN_CANCELED"
     STEP_EXECUTION_FAILED = "STEP_EXECUTION_FAILED"
+    STEP_VERIFICATION_FAILED = "STEP_VERIFICATION_FAILED"
     TPL_LOGIN_FIELD_NOT_FOUND = "TPL_LOGIN_FIELD_NOT_FOUND"
     ARTIFACT_NOT_FOUND = "ARTIFACT_NOT_FOUND"
     VALIDATION_UNKNOWN_CONVERSATION = "VALIDATION_UNKNOWN_CONVERSATION"
@@ -146,6 +149,7 @@ class Code(StrEnum):
     SECURITY_APPROVAL_REQUIRED = "SECURITY_APPROVAL_REQUIRED"
     SECURITY_CHANNEL_FORBIDDEN = "SECURITY_CHANNEL_FORBIDDEN"
     VALIDATION_UNKNOWN_APPROVAL = "VALIDATION_UNKNOWN_APPROVAL"
+    VALIDATION_UNKNOWN_FLOW = "VALIDATION_UNKNOWN_FLOW"
     VALIDATION_UNKNOWN_TASK = "VALIDATION_UNKNOWN_TASK"
     VALIDATION_UNKNOWN_CHAT = "VALIDATION_UNKNOWN_CHAT"
     VALIDATION_TASK_OVER = "VALIDATION_TASK_OVER"
@@ -344,6 +348,9 @@ _ROWS: Mapping[Code, Kind] = {
     Code.RUN_TIMEOUT: Kind(_C.INTERNAL, True, "The run was not done within its time.", (LESS_WORK,)),
     Code.RUN_CANCELED: Kind(_C.INTERNAL, True, "The run was canceled.", (RUN_ANEW,)),
     Code.STEP_EXECUTION_FAILED: Kind(_C.INTERNAL, True, "A step of the run failed.", (SEE_STEP,)),
+    Code.STEP_VERIFICATION_FAILED: Kind(
+        _C.SITE_CHANGE, True, "The page is not as it was when the step was recorded.", (RECORD_AGAIN,)
+    ),
     Code.TPL_LOGIN_FIELD_NOT_FOUND: Kind(
         _C.VALIDATION, False, "The page has no such field of a login form.", (FIX_INPUT,)
     ),
@@ -354,6 +361,7 @@ _ROWS: Mapping[Code, Kind] = {
     Code.ARTIFACT_EXPIRED: Kind(_C.VALIDATION, False, "The artifact is kept no longer.", (RUN_ANEW,)),
     Code.VALIDATION_UNKNOWN_COLLECTION: Kind(_C.VALIDATION, False, "There is no such collection.", (CHECK_COLLECTION,)),
     Code.VALIDATION_UNKNOWN_SOURCE: Kind(_C.VALIDATION, False, "There is no such source.", (CHECK_SOURCE,)),
+    Code.VALIDATION_UNKNOWN_FLOW: Kind(_C.VALIDATION, False, "There is no such flow.", (CHECK_FLOW,)),
     Code.VALIDATION_UNKNOWN_TASK: Kind(_C.VALIDATION, False, "There is no such task.", (BEGIN_TASK,)),
     Code.VALIDATION_UNKNOWN_CHAT: Kind(_C.VALIDATION, False, "There is no such chat session.", (FIX_INPUT,)),
     Code.VALIDATION_TASK_OVER: Kind(_C.VALIDATION, False, "The task is over.", (BEGIN_TASK,)),

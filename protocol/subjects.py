@@ -57,6 +57,17 @@ from protocol.collection_views import (
 )
 from protocol.collections import CollectionLine, DoCapture, DoTransform
 from protocol.domains import AbsentPage, AskDomain, DomainKnowledge, Foreseen, ForeseePage, HostTexts, Preview
+from protocol.flows import (
+    AskFlow,
+    Flow,
+    FlowForgotten,
+    FlowList,
+    FlowRecording,
+    KeepFlow,
+    KeptRecording,
+    ListFlows,
+    RecordFlow,
+)
 from protocol.integrations import (
     DELIVERY_MS,
     Delivery,
@@ -207,6 +218,13 @@ RUN_LIST = Call("run.list", ListRuns, RunList, timeout_ms=10_000)
 RUN_FOLLOW = Call("run.follow", FollowRun, RunNews, timeout_ms=30_000)
 ARTIFACT_READ = Call("artifact.read", ReadArtifact, ArtifactChunk, timeout_ms=30_000)
 
+FLOW_RECORD = Call("flow.record", RecordFlow, FlowRecording, timeout_ms=60_000)
+"""Have what is done in a browser session recorded from now on."""
+FLOW_KEEP = Call("flow.keep", KeepFlow, KeptRecording, idempotent=False, timeout_ms=10_000)
+FLOW_GET = Call("flow.get", AskFlow, Flow, timeout_ms=10_000)
+FLOW_LIST = Call("flow.list", ListFlows, FlowList, timeout_ms=10_000)
+FLOW_FORGET = Call("flow.forget", AskFlow, FlowForgotten, timeout_ms=10_000)
+
 POLICY_CALL = Call("policy.call", ToolRequest, ToolOutcome, timeout_ms=MAX_TOOL_MS)
 """Have a tool run if the gate allows it; what it asks about waits for an approval. The same id runs once."""
 POLICY_DECIDE = Call("policy.decide", ToolRequest, Decision, timeout_ms=10_000)
@@ -331,6 +349,9 @@ LEDGER: Journal[LedgerLine] = Journal(
     "ledger", cast("type[LedgerLine]", LedgerLine), ttl_ms=7 * 86_400_000, max_bytes=512 * 1024 * 1024, sealed=True
 )
 """What has happened to runs: they are continued from it, and the keeper's database is made of it."""
+
+FLOWS = Bucket("flows", Flow, sealed=True)
+"""The flows that callers have recorded, by caller and id; nothing of them is secret, and nobody else's business."""
 
 ROUTE_OVERRIDES = Bucket("route-overrides", Override)
 """Which tools go to another model than the default table says, by pattern; every router watches it."""

@@ -20,6 +20,7 @@ from actors.cli.do import do
 from actors.cli.doctor import doctor
 from actors.cli.extension import extension
 from actors.cli.extract import extract
+from actors.cli.flows import app as flows
 from actors.cli.keys import app as keys
 from actors.cli.nats import nats
 from actors.cli.providers import app as providers
@@ -89,6 +90,7 @@ app.add_typer(sources, name="sources", help="Print what was read of a source, re
 app.add_typer(texts, name="texts", help="List, print, share and delete the texts that you keep.")
 app.add_typer(approvals, name="approvals", help="List the calls that wait for you, allow or deny them.")
 app.add_typer(runs, name="runs", help="List runs, look at one, stop it, go on with it.")
+app.add_typer(flows, name="flows", help="Record what is done in a browser, and do it again.")
 app.add_typer(routes, name="routes", help="List which models are asked, say so, and tell why.")
 app.add_typer(keys, name="keys", help="Give out, list and revoke keys.")
 app.add_typer(providers, name="providers", help="Store, list, test and remove keys of models.")

@@ -108,6 +108,7 @@ def _rendered(done: results.Done) -> _Rendering:
             | results.TreeRead()
             | results.ElementRead()
             | results.RowsRead()
+            | results.StepsRecorded()
         ):
             return _read(done)
         case _:
@@ -158,7 +159,8 @@ def _read(
     | results.FieldDescribed
     | results.TreeRead
     | results.ElementRead
-    | results.RowsRead,
+    | results.RowsRead
+    | results.StepsRecorded,
 ) -> _Rendering:
     match done:
         case results.PageObserved():
@@ -173,8 +175,8 @@ def _read(
             return _Rendering([f"Rows: {len(done.rows)}.{more}"], [_row(row) for row in done.rows])
         case results.ElementRead():
             return _Rendering([_states(done)], [*_some(done.text), *_some(done.value), *_some(done.attribute or "")])
-        case results.FieldDescribed():
-            return _Rendering(["An element, as the gate sees it."], [])
+        case results.FieldDescribed() | results.StepsRecorded():
+            return _Rendering(["For Weft itself."], [])
         case results.TreeRead():
             return _tree(done.tree)
         case _:

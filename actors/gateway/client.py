@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from typing import Any
 
 from actors.collection_export import ExportedFile, exported
-from actors.gateway import act, agent, answers, approvals, collections, models, pages, runs, tool_calls
+from actors.gateway import act, agent, answers, approvals, collections, flows, models, pages, runs, tool_calls
 from actors.gateway.access.caller import STDIO
 from actors.gateway.act import ActRequest, ActResult, ResumeActRequest, step_lines
 from actors.gateway.agent import AgentRequest, AgentResult, pending
@@ -19,6 +19,7 @@ from actors.gateway.answer_results import AnswerResult, ConversationView, Extrac
 from actors.gateway.answers import AnswerRequest, ExtractRequest, SourcesRequest, SummarizeRequest
 from actors.gateway.app_context import NAMING_BYTES, AppContext, BusClient
 from actors.gateway.errors import to_error
+from actors.gateway.flows import ForgetRequest, KeepRequest, RecordRequest, ReplayRequest
 from actors.gateway.models import RouteAnswer
 from actors.gateway.request import OnProgress, OnText, RequestContext, Watchers, watching
 from actors.gateway.runs import ResumeRequest
@@ -36,6 +37,7 @@ from protocol.collection_views import (
     TextInfo,
     TextList,
 )
+from protocol.flows import Flow, FlowForgotten, FlowList, FlowRecording, KeptRecording
 from protocol.models import ModelName, Provider
 from protocol.pages import BrowsePage
 from protocol.policy import Approval, ApprovalList, Remembered, ToolOutcome
@@ -57,7 +59,11 @@ __all__ = [
     "ConversationView",
     "ExtractRequest",
     "ExtractResult",
+    "ForgetRequest",
     "GatewayClient",
+    "KeepRequest",
+    "RecordRequest",
+    "ReplayRequest",
     "ResumeActRequest",
     "ResumeRequest",
     "RouteAnswer",
@@ -208,6 +214,34 @@ class GatewayClient:
     async def try_provider(self, provider: Provider, model: str | None = None) -> ProviderState:
         """Ask a provider for a few words."""
         return await models.try_provider(self._app, provider, model)
+
+    async def record_flow(self, arguments: RecordRequest) -> FlowRecording:
+        """Begin to record what is done in a browser session."""
+        return await flows.record(self._app, self._request, arguments)
+
+    async def keep_flow(self, arguments: KeepRequest) -> Flow:
+        """End a recording, and keep it as a flow."""
+        return await flows.keep(self._app, self._request, arguments)
+
+    async def forget_recording(self, arguments: ForgetRequest) -> KeptRecording:
+        """End a recording, and keep nothing of it."""
+        return await flows.forget_recording(self._app, self._request, arguments)
+
+    async def flows(self) -> FlowList:
+        """List the flows, the newest first."""
+        return await flows.list_flows(self._app, self._request)
+
+    async def flow(self, flow_id: str) -> Flow:
+        """Return a flow."""
+        return await flows.get(self._app, self._request, flow_id)
+
+    async def forget_flow(self, flow_id: str) -> FlowForgotten:
+        """Forget a flow."""
+        return await flows.forget(self._app, self._request, flow_id)
+
+    async def replay_flow(self, flow_id: str, arguments: ReplayRequest) -> RunAccepted:
+        """Begin a run that does a flow again, and wait for nothing."""
+        return await self.start_run(await flows.replay_request(self._app, self._request, flow_id, arguments))
 
     async def templates(self) -> TemplateList:
         """List the templates that can be run."""

@@ -114,6 +114,7 @@ STATUS_OF_CODE: Mapping[Code, int] = MappingProxyType(
         Code.VALIDATION_UNKNOWN_COLLECTION: 404,
         Code.VALIDATION_UNKNOWN_SOURCE: 404,
         Code.VALIDATION_UNKNOWN_APPROVAL: 404,
+        Code.VALIDATION_UNKNOWN_FLOW: 404,
         Code.VALIDATION_UNKNOWN_TASK: 404,
         Code.VALIDATION_UNKNOWN_CHAT: 404,
         Code.VALIDATION_TASK_OVER: 409,
@@ -122,6 +123,7 @@ STATUS_OF_CODE: Mapping[Code, int] = MappingProxyType(
         Code.RUN_TIMEOUT: 504,
         Code.RUN_CANCELED: 409,  # it cannot be gone on with as it stands
         Code.STEP_EXECUTION_FAILED: 502,
+        Code.STEP_VERIFICATION_FAILED: 502,
         Code.AUTH_INSUFFICIENT_SCOPE: 403,  # ours, not the site's
         Code.CONFIG_INVALID: 500,  # the operator's mistake
         Code.VALIDATION_INVALID_PACKET: 500,  # two of our actors disagree: the client's request was well formed
@@ -301,6 +303,7 @@ RUNTIME_CODES: Final = frozenset(
         Code.RUN_TIMEOUT,
         Code.RUN_CANCELED,
         Code.STEP_EXECUTION_FAILED,
+        Code.STEP_VERIFICATION_FAILED,
         Code.TPL_LOGIN_FIELD_NOT_FOUND,
         Code.ARTIFACT_NOT_FOUND,
         Code.ARTIFACT_EXPIRED,

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 import idna
 
-from actors.policy.normalisation import mixes_scripts, skeleton, visible
+from actors.fields.normalisation import mixes_scripts, skeleton, visible
 from actors.sites import site_of
 from protocol.faults import FaultError
 

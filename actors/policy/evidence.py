@@ -11,7 +11,7 @@ from anyio import to_thread
 from msgspec import Struct
 
 from actors.addresses import Network
-from actors.policy.field_kinds import field_kind
+from actors.fields.field_kinds import field_kind
 from actors.policy.queries import sensitive_query
 from actors.policy.rules import GateEvidence
 from actors.policy.taint import is_permitted, tainted

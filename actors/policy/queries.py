@@ -6,8 +6,8 @@ import re
 from functools import cache
 from typing import Final
 
+from actors.fields.normalisation import folded, has_cjk, visible
 from actors.policy.lexicons import account_words
-from actors.policy.normalisation import folded, has_cjk, visible
 
 _EMAIL: Final = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
 _NUMBER: Final = re.compile(r"(?<![\w.])\+?\(?\d(?:[\d\s().\-/\u2013]{0,30}\d)?(?![\w])")

@@ -9,10 +9,10 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
+from actors.fields.normalisation import folded, has_cjk, visible
 from actors.policy.addresses import Address, addresses_in, hosts_in, parsed
 from actors.policy.decoding import MAX_FORMS, from_base64
 from actors.policy.lexicons import computing, generic_words, search_words, speaks_to_models, tools_named
-from actors.policy.normalisation import folded, has_cjk, visible
 from protocol.documents import CollectionIndex, Content, ExtractedLink
 
 _SECRET_CHARS: Final = 6

@@ -17,6 +17,7 @@ from actors.runner.collections.text_log import TextLog, Transforming
 from actors.runner.collections.watching import Watching
 from actors.runner.dependencies import RunnerDependencies
 from actors.runner.executor import execute
+from actors.runner.flows.shelf import FlowShelf
 from actors.runner.inputs import Vault
 from actors.runner.run_log import RunHistory, RunLog
 from actors.runner.submission import RunSubmission
@@ -33,6 +34,17 @@ from protocol.browsers.operations import TYPING
 from protocol.collection_views import ImportedSources, ImportSources
 from protocol.collections import DoCapture, DoTransform
 from protocol.faults import Code, FaultError, fault
+from protocol.flows import (
+    AskFlow,
+    Flow,
+    FlowForgotten,
+    FlowList,
+    FlowRecording,
+    KeepFlow,
+    KeptRecording,
+    ListFlows,
+    RecordFlow,
+)
 from protocol.integrations import Delivery, DeliveryList, ListDeliveries, ResendDelivery, SendDelivery
 from protocol.policy import RunTool, ToolResult
 from protocol.runs.events import CancelRequested, LedgerLine, RunEnded
@@ -58,11 +70,13 @@ class Runner(Actor):
     publishes: ClassVar[tuple[Subject[Any], ...]] = (
         subjects.BROWSE,
         subjects.BROWSER,
+        subjects.BROWSER_TREE,
         subjects.CAPTURE,
         subjects.COLLECTION_CHANGED,
         subjects.COLLECTION_GET,
         subjects.COLLECTION_PACK,
         subjects.MAKE_TEXT,
+        subjects.POLICY_CALL,
         subjects.PRINT,
         subjects.TRANSFORM,
         subjects.RUN,
@@ -71,7 +85,7 @@ class Runner(Actor):
         subjects.PASSAGES,
     )
     variables: ClassVar[tuple[str, ...]] = VARIABLES
-    buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.RUN_KEYS, subjects.DELIVERIES, *BUCKETS)
+    buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.RUN_KEYS, subjects.DELIVERIES, subjects.FLOWS, *BUCKETS)
     purposes: ClassVar[tuple[str, ...]] = (INPUTS, TYPING, PASS)
     stores: ClassVar[tuple[Objects, ...]] = (subjects.ARTIFACTS, subjects.CAPTURES)
     journals: ClassVar[tuple[Journal[Any], ...]] = (subjects.LEDGER, subjects.COLLECTIONS)
@@ -110,6 +124,7 @@ class Runner(Actor):
                 vault=Vault(bus),
                 web=web,
                 sources=self._capturing,
+                flows=FlowShelf(bus, await bus.table(subjects.FLOWS)),
             )
             tasks.start_soon(self._sweep)
             tasks.start_soon(Watching(self._capturing, self._tool_context.integrations.notify).run)
@@ -171,6 +186,53 @@ class Runner(Actor):
     async def secrets(self, request: AskSecrets) -> Secrets:
         """Return what is secret in the inputs of a run that this replica has accepted, to another replica."""
         return Secrets(sealed=self._dependencies.vault.sealed(request.run_id))
+
+    @handles(subjects.FLOW_RECORD, at_once=8)
+    async def record_flow(self, request: RecordFlow) -> FlowRecording:
+        """Begin to record a browser session.
+
+        Raises:
+            FaultError: there is no browser, or no room in it.
+        """
+        return await self._flows.record(request)
+
+    @handles(subjects.FLOW_KEEP, at_once=8)
+    async def keep_flow(self, request: KeepFlow) -> KeptRecording:
+        """End a recording, and keep what was recorded.
+
+        Raises:
+            FaultError: VALIDATION_INVALID_REQUEST, nothing is recorded; CONFIG_STORAGE_FULL; CONTENT_TOO_LARGE.
+        """
+        return await self._flows.keep(request)
+
+    @handles(subjects.FLOW_GET, at_once=32)
+    async def flow(self, request: AskFlow) -> Flow:
+        """Return a flow.
+
+        Raises:
+            FaultError: VALIDATION_UNKNOWN_FLOW.
+        """
+        return await self._flows.get(request)
+
+    @handles(subjects.FLOW_LIST, at_once=16)
+    async def list_flows(self, request: ListFlows) -> FlowList:
+        """List the flows of a caller."""
+        return await self._flows.listed(request)
+
+    @handles(subjects.FLOW_FORGET, at_once=16)
+    async def forget_flow(self, request: AskFlow) -> FlowForgotten:
+        """Forget a flow.
+
+        Raises:
+            FaultError: VALIDATION_UNKNOWN_FLOW.
+        """
+        return await self._flows.forget(request)
+
+    @property
+    def _flows(self) -> FlowShelf:
+        shelf = self._dependencies.flows
+        assert shelf is not None  # noqa: S101 - `open` has made it
+        return shelf
 
     @handles(subjects.TOOL.at(actor="runner"), at_once=64)
     async def tool(self, request: RunTool) -> ToolResult:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from actors.runner.flows.shelf import FlowShelf
 from actors.runner.inputs import Vault
 from actors.runner.run_log import RunLog
 from actors.runner.template import SourceKeeper
@@ -28,3 +29,4 @@ class RunnerDependencies:
     vault: Vault
     web: WebClient | None = None
     sources: SourceKeeper | None = None
+    flows: FlowShelf | None = None

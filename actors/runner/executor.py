@@ -191,7 +191,7 @@ class _Execution:
         if discovery is not None:
             for _, outcome in sorted(outcomes.items()):
                 discovery.learn(outcome)
-        return StepTools(self.dependencies.web, self.dependencies.sources, discovery)
+        return StepTools(self.dependencies.web, self.dependencies.sources, discovery, self.dependencies.flows)
 
     def _finalization(
         self, plan: _Plan | None, outcomes: Mapping[int, Outcome], failure: Fault | None, *, timed_out: bool

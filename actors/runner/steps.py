@@ -15,22 +15,27 @@ import structlog
 from msgspec.structs import replace
 
 from actors.logins import BROWSER_MS, login_pass
+from actors.runner.flows.replaying import step_call
+from actors.runner.flows.shelf import FlowShelf
 from actors.runner.template import SiteFile, SourceKeeper, StepDiscovery, TaskTemplate
 from actors.web.client import WebClient
 from actors.web.cookies import Jar
 from actors.web.exchange import WebRequest
 from bus import Bus, remaining_ms
 from bus.clock import now_ms
+from protocol.acting.tree import AskTree, PageTree
 from protocol.browse import BrowseOptions
 from protocol.browsers.operations import CloseSession, CloseTab, CreateSession, ListTabs, Operation
 from protocol.browsers.results import ERROR_CODES, Done, ErrorCode, Tabs
 from protocol.browsers.sessions import FULL_SESSION, AskBrowser
 from protocol.codec import encode
 from protocol.faults import Code, Fault, FaultError, fault
+from protocol.flows import AskFlow, Flow
 from protocol.pages import Browsed, BrowsePage
+from protocol.policy import CALL_PREFIX, ToolOutcome
 from protocol.runs.events import RunCreated, StepEnded
 from protocol.runs.states import MAX_TABS_PER_SESSION, StepStatus
-from protocol.subjects import BROWSE, BROWSER
+from protocol.subjects import BROWSE, BROWSER, BROWSER_TREE, POLICY_CALL
 
 log = structlog.stdlib.get_logger()
 
@@ -140,11 +145,12 @@ class BrowserSession:
 
 @dataclass(frozen=True)
 class StepTools:
-    """What steps work with beside the browser session: the web, collections, and what was discovered."""
+    """What steps work with beside the browser session: the web, collections, what was discovered, and flows."""
 
     web: WebClient | None = None
     sources: SourceKeeper | None = None
     discovery: StepDiscovery | None = None
+    flows: FlowShelf | None = None
 
 
 @dataclass(eq=False)
@@ -236,6 +242,23 @@ class RunStepContext:
             raise FaultError(fault(Code.INTERNAL_ERROR))
         return seal.seal(text.encode(), place)
 
+    async def flow(self, flow_id: str) -> Flow:
+        """Return a flow of the caller."""
+        if self.tools.flows is None:
+            raise FaultError(fault(Code.INTERNAL_UNAVAILABLE))
+        return await self.tools.flows.get(AskFlow(flow_id=flow_id, caller=self.caller))
+
+    async def tree(self) -> PageTree:
+        """Read the page in the active tab."""
+        look = AskTree(caller=self.caller, session=self.session_id or "", max_tokens=None, everywhere=True, marks=True)
+        return await self.session.bus.call(BROWSER_TREE, look, wait_ms=self.session.grace_ms)
+
+    async def call_tool(self, tool: str, arguments: Mapping[str, Any]) -> ToolOutcome:
+        """Have a tool of the browser run if the gate allows it."""
+        call = CALL_PREFIX + order_of(f"{self.name.rpartition('.')[0]}.call")
+        request = step_call(self.session.run, call, tool, arguments)
+        return await self.session.bus.call(POLICY_CALL, request, wait_ms=self.session.grace_ms)
+
     async def browser(self, operation: Operation) -> Done:
         """Do an operation in the run's browser session; repeated, the same one of the same attempt is done once."""
         self._operations += 1
@@ -317,9 +340,13 @@ class StepAttempt:
             log.error(STEP_BROKE, exc_info=failure, **line)
 
 
+_OWN_CODES: Final = frozenset({Code.TPL_LOGIN_FIELD_NOT_FOUND, Code.STEP_VERIFICATION_FAILED})
+"""What a step fails with that has no code in the tool layer."""
+
+
 def step_code(why: Fault) -> str:
     """Return the code of the tool layer for what a step failed with (002 §7.3)."""
-    if why.code is Code.TPL_LOGIN_FIELD_NOT_FOUND:
+    if why.code in _OWN_CODES:
         return why.code.value
     return ERROR_CODES.get(why.code, ErrorCode.EXECUTION_ERROR).value
 

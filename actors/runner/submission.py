@@ -108,7 +108,8 @@ class RunSubmission:
         """Return the steps that are done of the run that this one resumes."""
         if not run.resumed_from:
             return ()
-        return carried(await self.dependencies.run_log.read(run.resumed_from))
+        template = self.dependencies.templates.get(run.template_id)
+        return carried(await self.dependencies.run_log.read(run.resumed_from), template)
 
 
 def _digest(request: CreateRun, run: RunCreated) -> str:

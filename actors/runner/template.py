@@ -18,12 +18,15 @@ from msgspec import Struct
 from actors.runner.collections.captured_page import CapturedPage
 from actors.runner.collections.collection_log import CollectionLog
 from protocol.access import Scope
+from protocol.acting.tree import PageTree
 from protocol.browse import BrowseOptions
 from protocol.browsers.operations import Operation
 from protocol.browsers.results import Done
 from protocol.collections import SourceAdded
 from protocol.faults import Code, FaultError, fault
+from protocol.flows import Flow
 from protocol.pages import Browsed
+from protocol.policy import ToolOutcome
 from protocol.runs.events import StepEnded
 from protocol.runs.responses import TemplateLimits
 from protocol.runs.states import MAX_RUN_TIMEOUT_MS, Mode, StepStatus, TrustLevel
@@ -217,6 +220,30 @@ class StepContext(Protocol):
         """Encrypt what is secret for the one place where it is needed: it travels in no other form."""
         ...
 
+    async def flow(self, flow_id: str) -> Flow:
+        """Return a flow of the caller.
+
+        Raises:
+            FaultError: VALIDATION_UNKNOWN_FLOW.
+        """
+        ...
+
+    async def tree(self) -> PageTree:
+        """Read the page in the active tab of the run's session, with the marks of its controls.
+
+        Raises:
+            FaultError: there is no page, or no browser.
+        """
+        ...
+
+    async def call_tool(self, tool: str, arguments: Mapping[str, Any]) -> ToolOutcome:
+        """Have a tool of the browser run in the run's session if the gate allows it; of each step one call, done once.
+
+        Raises:
+            FaultError: the gate is not to be had; VALIDATION_INVALID_REQUEST for `id`, when it was begun before.
+        """
+        ...
+
     async def browser(self, operation: Operation) -> Done:
         """Do an operation in the browser session of the run, by its id; what acts on a page is done once at most.
 
@@ -258,6 +285,10 @@ class TaskTemplate(ABC, Generic[I]):
     max_timeout_ms: ClassVar[int] = MAX_RUN_TIMEOUT_MS
     open_ended: ClassVar[bool] = False
     """Whether a run may need fewer steps than it has: those that are no items are not missed at its end."""
+
+    in_pages: ClassVar[bool] = False
+    """Whether what its steps have done lives in pages of the session: a run that resumes one whose own session is gone
+    takes nothing over."""
 
     step_names: ClassVar[tuple[str, ...]]
     """As the list of templates shows them."""

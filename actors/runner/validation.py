@@ -144,7 +144,7 @@ class RunValidation:
             run = msgspec.structs.replace(run, session_id=old.session_id, own_session=True, preserved=True)
         if run.steps != old.steps:
             raise FaultError(fault(Code.TEMPLATE_VERSION_UNSUPPORTED, "The template has other steps now; run it anew."))
-        return ValidatedRun(run, validated.secrets, carried(history))
+        return ValidatedRun(run, validated.secrets, carried(history, template))
 
     async def _session_of(self, request: CreateRun, old: RunCreated) -> tuple[str | None, bool]:
         """Return the caller's session of a run, and whether the run's own is still there."""
@@ -184,12 +184,14 @@ def unsealed(dependencies: RunnerDependencies, request: CreateRun) -> bytes:
     return data
 
 
-def carried(history: RunHistory) -> Sequence[StepEnded]:
+def carried(history: RunHistory, template: TaskTemplate[Any] | None) -> Sequence[StepEnded]:
     """Return the steps of a run that need not be done again: none where it left its session to the caller.
 
-    What was done then lives in pages that may have moved on, and not in what the steps gave.
+    What was done then lives in pages that may have moved on, and not in what the steps gave; of some templates it does
+    always, and is gone with a session of the run's own.
     """
-    if history.created is None or history.created.preserved:
+    created = history.created
+    if created is None or created.preserved or (template is not None and template.in_pages and created.own_session):
         return ()
     return tuple(line for _, line in sorted(history.steps.items()) if line.status is StepStatus.SUCCEEDED)
 

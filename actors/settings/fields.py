@@ -78,7 +78,7 @@ class SystemSettings(Struct, frozen=True, kw_only=True):
         ),
     ] = ()
     toolsets: Annotated[
-        tuple[Literal["core", "browser", "runs", "collections", "acting", "offers"], ...],
+        tuple[Literal["core", "browser", "runs", "collections", "acting", "flows", "offers"], ...],
         Meta(
             min_length=1,
             description="MCP tools that are listed and may be called, where the address (`/mcp?toolsets=core`) names "

@@ -27,6 +27,25 @@ click it, close what covers it first. f: frame. t: words beside it that tell it 
 """What a model is told of the keys (001 §6.2)."""
 
 
+class ElementMarks(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What an element is found again by in another load of its page, beside its role and name: all of it is the web's.
+
+    `test` is what its author called it for tests, `beside` the words next to it, `near` those around it, `heading` the
+    heading that it stands under. `secret` is said of a field that holds something secret, or is made for it.
+    """
+
+    test: str = ""
+    id: str = ""
+    name: str = ""
+    type: str = ""
+    placeholder: str = ""
+    href: str = ""
+    beside: str = ""
+    near: str = ""
+    heading: str = ""
+    secret: str = ""
+
+
 class NodeScroll(Struct, frozen=True, kw_only=True):
     """How far a scrollable container is scrolled, and whether more follows."""
 
@@ -57,6 +76,7 @@ class SemanticNode(Struct, frozen=True, kw_only=True, omit_defaults=True):
     shape: str = field(name="sh", default="")
     colour: str = field(name="c", default="")
     selector: str = field(name="sel", default="")
+    marks: ElementMarks | None = field(name="m", default=None)
 
     @property
     def states(self) -> frozenset[str]:
@@ -146,7 +166,8 @@ class AskTree(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `query` is what the nodes are ranked by where not all fit into `max_tokens` (None: all are wanted). `everywhere`
     takes in what lies beyond the window, `boxes` tells of every node how large it is, `colours` what colour it has, and
-    the icons. `after` goes on where a tree said `next`. `known` is the hash of the tree that the reader has.
+    the icons, `marks` what each control is found again by. `after` goes on where a tree said `next`. `known` is the
+    hash of the tree that the reader has.
     """
 
     caller: str
@@ -159,6 +180,7 @@ class AskTree(Struct, frozen=True, kw_only=True, omit_defaults=True):
     colours: bool = False
     boxes: bool = False
     selectors: bool = False
+    marks: bool = False
     after: str = ""
     known: str = ""
 

@@ -310,8 +310,15 @@ class ReadTree(InTab, frozen=True, kw_only=True, tag="observe"):
     colours: bool = False
     boxes: bool = False
     selectors: bool = False
+    marks: bool = False
     after: Annotated[str, Meta(max_length=64)] = ""
     known: Annotated[str, Meta(max_length=256)] = ""
+
+
+class RecordSteps(InSession, frozen=True, kw_only=True, tag="record_steps"):
+    """Begin to record what is done in a session, end it, or forget what was recorded; no tool: the runner asks it."""
+
+    what: Literal["begin", "end", "forget"]
 
 
 TYPING: Final = "browser.type"
@@ -353,6 +360,7 @@ Operation = (
     | Refresh
     | DescribeField
     | ReadTree
+    | RecordSteps
     | Gesture
 )
 """Everything that a tool does in a browser session."""

@@ -31,6 +31,7 @@ from protocol.browsers.pageinfo import (
 )
 from protocol.documents import WebObservationSummary
 from protocol.faults import Code
+from protocol.flows import FlowDraft
 from protocol.pages import Captured
 from protocol.policy import FieldFacts
 
@@ -251,6 +252,12 @@ class SelectionLinks(_OperationResult, frozen=True, kw_only=True, tag="selection
     links: tuple[ContentLink, ...] = msgspec.field(default_factory=lambda: ())
 
 
+class StepsRecorded(_OperationResult, frozen=True, kw_only=True, tag="steps_recorded"):
+    """What was recorded of a session, without anything secret; None where nothing is recorded any more."""
+
+    draft: FlowDraft | None = None
+
+
 Done = (
     SessionCreated
     | SessionClosed
@@ -274,6 +281,7 @@ Done = (
     | RowsRead
     | PageObserved
     | SelectionLinks
+    | StepsRecorded
 )
 """Whatever an operation can come to."""
 

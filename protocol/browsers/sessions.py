@@ -8,6 +8,7 @@ from msgspec import Meta, Struct
 
 from protocol.browsers.operations import Operation, SessionId
 from protocol.browsers.results import BrowserTab, Done
+from protocol.flows import FlowDraft
 from protocol.pages import Captured
 from protocol.sessions import SessionState
 
@@ -25,8 +26,8 @@ class BrowserRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One session of BROWSER_SESSIONS: the replica that it lives in, and what it is restored from in another.
 
     `caller` is whose it is: nobody else finds it. `login` is the site whose saved login of `profile` is kept up
-    to date, which `access` opens (see LoginPass). `doing` are the orders that were begun, the newest last. Times in ms
-    since the epoch.
+    to date, which `access` opens (see LoginPass). `doing` are the orders that were begun, the newest last. `recording`
+    is what was recorded of it so far, where it is recorded. Times in ms since the epoch.
     """
 
     session: str
@@ -41,6 +42,7 @@ class BrowserRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
     downloads: tuple[Captured, ...] = ()
     doing: tuple[str, ...] = ()
     access: bytes = b""
+    recording: FlowDraft | None = None
     created: int = 0
     used: int = 0
 

@@ -88,7 +88,7 @@ class GoTo(ToolArguments, frozen=True, kw_only=True):
     url: NonEmpty
 
 
-_FILLED_IN: Final = frozenset({"stored", "sealed", "fresh"})
+_FILLED_IN: Final = frozenset({"stored", "sealed", "fresh", "marks"})
 """What no client gives: the gateway does, or another actor."""
 
 _SEALED: Final = frozenset({do.TypeText})

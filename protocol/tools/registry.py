@@ -13,12 +13,13 @@ from protocol.packets import ToolCall
 from protocol.tools.app import APP_TOOLS
 from protocol.tools.browser import BROWSER_TOOLS
 from protocol.tools.collections import COLLECTION_TOOLS
+from protocol.tools.flows import FLOW_TOOLS
 from protocol.tools.runs import RUN_TOOLS
 from protocol.tools.tool import Surface, Tool
 from protocol.tools.web import WEB_TOOLS
 
 TOOLS: Final[Mapping[str, Tool[Any]]] = MappingProxyType(
-    {**WEB_TOOLS, **BROWSER_TOOLS, **RUN_TOOLS, **COLLECTION_TOOLS, **APP_TOOLS}
+    {**WEB_TOOLS, **BROWSER_TOOLS, **RUN_TOOLS, **FLOW_TOOLS, **COLLECTION_TOOLS, **APP_TOOLS}
 )
 """Every tool by its own name."""
 

@@ -54,7 +54,7 @@ SAVED = {"DELETE": "to-forget", "POST": "to-renew"}
 
 NOT_FETCHED = "about:blank"
 TEMPLATE = "batch_extract_pages"
-KNOWN_TEMPLATES = (TEMPLATE, "crawl_site", "multi_tab_compare", "login_keep_session")
+KNOWN_TEMPLATES = (TEMPLATE, "crawl_site", "multi_tab_compare", "login_keep_session", "replay_flow")
 
 ACT = "/api/act"
 ACT_TASK = os.environ["WEFT_TEST_ACT"]

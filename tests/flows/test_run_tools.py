@@ -214,7 +214,7 @@ async def test_every_example_of_the_contract_is_what_the_schemas_say(weft: Syste
         jsonschema.validate(example, tools[name].output_schema or {})
     assert contract.lacking(contract.PROFILE, profile) == []
     assert contract.lacking(contract.TEMPLATES, templates) == []
-    assert [one["templateId"] for one in templates["templates"]] == [BATCH, LOGIN, COMPARE, "crawl_site"]
+    assert [one["templateId"] for one in templates["templates"]] == [BATCH, LOGIN, COMPARE, "crawl_site", "replay_flow"]
     batch = templates["templates"][0]
     jsonschema.validate(contract.REQUESTS[2][1]["inputs"], batch["inputsSchema"])
     jsonschema.validate(contract.SYNC["result"]["summary"], {"type": "object"})

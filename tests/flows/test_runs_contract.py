@@ -87,7 +87,13 @@ async def test_what_is_answered_conforms_too(weft: System, site: Site, transport
     assert profile["limits"]["maxConcurrentRuns"] == 5
     assert {one["templateId"] for one in templates["templates"]} >= {BATCH, COMPARE, "login_keep_session"}
     partial = {one["templateId"]: one["supportsPartialSuccess"] for one in templates["templates"]}
-    assert partial == {BATCH: True, COMPARE: True, "login_keep_session": False, "crawl_site": True}
+    assert partial == {
+        BATCH: True,
+        COMPARE: True,
+        "login_keep_session": False,
+        "crawl_site": True,
+        "replay_flow": False,
+    }
     assert (run["status"], again) == (RunStatus.PARTIAL_SUCCESS, run)
     assert [one["runId"] for one in listed["runs"]] == [run["runId"]]
     assert stopped == {"cancelRequested": False, "currentStatus": "partial_success", "schemaVersion": "1.0"}

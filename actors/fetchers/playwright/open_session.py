@@ -55,6 +55,12 @@ class OpenSession:
     written: int = 0
     """How many of them the record includes."""
 
+    secrets: frozenset[str] | None = None
+    """What was typed in confidence while it was recorded, for what is recorded after it; None where that is not known.
+
+    It is kept nowhere else: a session that was restored has lost it.
+    """
+
     downloading: int = 0
     """Downloads in flight."""
 

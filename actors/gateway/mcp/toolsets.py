@@ -30,11 +30,14 @@ class Toolset(StrEnum):
     ACTING = "acting"
     """Further gestures in a browser: drags, other clicks, selections; chosen by name alone."""
 
+    FLOWS = "flows"
+    """Record what is done in a browser, and do it again; chosen by name alone."""
+
     OFFERS = "offers"
     """What other actors bring."""
 
 
-DEFAULT_TOOLSETS = frozenset(Toolset) - {Toolset.COLLECTIONS, Toolset.ACTING}
+DEFAULT_TOOLSETS = frozenset(Toolset) - {Toolset.COLLECTIONS, Toolset.ACTING, Toolset.FLOWS}
 """What a client sees that names none: more than these few use, and each would pay for, is chosen by name."""
 
 

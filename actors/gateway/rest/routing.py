@@ -57,6 +57,7 @@ class Tag(StrEnum):
     TOOLS = "Tools"
     COLLECTIONS = "Collections"
     ACTING = "Acting"
+    FLOWS = "Flows"
     INTERACT = "Interact"
 
     PACKETS = "Packets"
@@ -75,6 +76,7 @@ TAGS: Mapping[Tag, str] = {
     Tag.TOOLS: "Every tool by its name, and what waits for a person to allow it. The policy decides about each call.",
     Tag.COLLECTIONS: "Collections of pages and notes, and the texts that are made of them.",
     Tag.ACTING: "Goals that are reached on pages in a browser of Weft's own, each action verified.",
+    Tag.FLOWS: "What was done in a browser session, recorded to be done again with other inputs, without any model.",
     Tag.INTERACT: "For clients that have a page of their own, such as browser extensions: what to do next on it, and "
     "the sessions in which that was talked about. Errors come as `{success: false, code, message, error}`.",
     Tag.PACKETS: "LLMCP packets, as Weft's own actors exchange them.",

@@ -13,6 +13,7 @@ from actors.runner.templates.batch_extract_pages import BATCH
 from actors.runner.templates.crawl_site import CRAWL
 from actors.runner.templates.login_keep_session import LOGIN
 from actors.runner.templates.multi_tab_compare import COMPARE
+from actors.runner.templates.replay_flow import REPLAY
 from protocol.runs import responses
 from protocol.schemas import schema
 
@@ -25,7 +26,7 @@ def catalogue(templates: Iterable[TaskTemplate[Any]]) -> Catalogue:
     return MappingProxyType({one.template_id: one for one in templates})
 
 
-TEMPLATES: Catalogue = catalogue((BATCH, LOGIN, COMPARE, CRAWL))
+TEMPLATES: Catalogue = catalogue((BATCH, LOGIN, COMPARE, CRAWL, REPLAY))
 """Every template of Weft."""
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import anyio
 import pytest
 
-from actors.policy.field_kinds import field_kind
+from actors.fields.field_kinds import field_kind
 from protocol.browsers.operations import GetPageInfo
 from protocol.browsers.pageinfo import ElementKind
 from protocol.browsers.results import PageInfo

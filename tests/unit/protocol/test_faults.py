@@ -70,11 +70,14 @@ NAMED_BY_002 = frozenset(
 )
 """002 §7.1 names them without their category."""
 
+OF_STEPS = frozenset({Code.STEP_VERIFICATION_FAILED})
+"""It is named as STEP_EXECUTION_FAILED is, which it is a case of."""
+
 NO_SITE = frozenset({Code.SITE_PARKED, Code.SITE_NOT_READY, Code.SITE_SUSPENDED, Code.SITE_NOT_CONFIGURED})
 """There is no site to ask again, and what is a change of a site may always be asked again (000 §3): it is content."""
 
 
-@pytest.mark.parametrize("code", [code for code in Code if code not in NAMED_BY_002 | NO_SITE])
+@pytest.mark.parametrize("code", [code for code in Code if code not in NAMED_BY_002 | NO_SITE | OF_STEPS])
 def test_a_code_begins_with_its_category(code: Code) -> None:
     prefix = {Category.SITE_CHANGE: "SITE"}.get(KINDS[code].category, KINDS[code].category.upper())
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -14,8 +15,19 @@ from actors import redact
 from actors.fetchers import page_answer
 from actors.fetchers.playwright import faults, view
 from actors.fetchers.playwright.open_session import OpenSession
-from actors.fetchers.playwright.operations import acting, capture, filling, gestures, logs, navigation, tabs, waiting
+from actors.fetchers.playwright.operations import (
+    acting,
+    capture,
+    filling,
+    gestures,
+    logs,
+    navigation,
+    step_recording,
+    tabs,
+    waiting,
+)
 from actors.fetchers.playwright.operations.context import OperationContext, OperationDependencies, TabContext
+from actors.flows.recording import is_recorded
 from actors.web import guard
 from bus import remaining_ms
 from bus.seal import UnsealError
@@ -44,6 +56,7 @@ from protocol.browsers.operations import (
     Operation,
     PressKey,
     ReadTree,
+    RecordSteps,
     Refresh,
     Scroll,
     ScrollBy,
@@ -137,7 +150,17 @@ async def perform(dependencies: OperationDependencies, session: OpenSession, req
     request = _with_typed(dependencies, session, request)
     op = OperationContext(dependencies, session, _deadline_s(), request.local, request.expects)
     await session.prune_tabs()
-    match request.do:
+    if isinstance(request.do, RecordSteps):
+        return step_recording.steer(session, request.do)
+    if session.record.recording is not None and is_recorded(request.do):
+        return await step_recording.observed(op, request.do, partial(_dispatched, op))
+    return await _dispatched(op, request.do)
+
+
+async def _dispatched(op: OperationContext, wanted: Operation) -> Done:
+    """Perform an operation, in its tab and turn if it has one."""
+    session = op.session
+    match wanted:
         case do if in_session := _IN_SESSION.get(type(do)):
             return await in_session(op, do)
         case CreateTab() as creation:

@@ -106,7 +106,7 @@ async def read_tree(tab: Tab, do: ReadTree) -> TreeRead:
 
 
 def _options(do: ReadTree) -> dict[str, Any]:
-    names = ("query", "max_tokens", "everywhere", "text", "colours", "boxes", "selectors", "after")
+    names = ("query", "max_tokens", "everywhere", "text", "colours", "boxes", "selectors", "marks", "after")
     return {name: getattr(do, name) for name in names}
 
 

@@ -134,6 +134,41 @@ weft.part((view) => {
     return { ...facts, near: nearOf(element), digest: view.sha256(JSON.stringify(same)) };
   }
 
+  // -- what is found again by ----------------------------------------------------------------------------------------
+
+  const TESTS = ['data-testid', 'data-test', 'data-test-id', 'data-cy', 'data-qa'], BESIDE_CHARS = 80;
+
+  // The words next to it: of the smallest thing around that says anything else.
+  function besideOf(element) {
+    for (let node = view.above(element), up = 0; node && node !== document.body && up < UP; node = view.above(node), up++) {
+      const words = view.textOf(node, BESIDE_CHARS, element);
+      if (words) return text(words, BESIDE_CHARS);
+    }
+    return '';
+  }
+
+  // The last heading before it that is shown; `headings` are those of the document, told once for all elements.
+  function under(element, headings) {
+    for (let at = headings.length - 1; at >= 0; at--)
+      if (headings[at].compareDocumentPosition(element) & Node.DOCUMENT_POSITION_FOLLOWING && view.shows(headings[at])) return view.textOf(headings[at], CHARS);
+    return '';
+  }
+
+  const headingsOf = () => [...view.findAll(document, 'h1, h2, h3, h4, h5, h6, [role="heading"]')].slice(0, HEADINGS);
+
+  // What an element is found again by in another load of its page, or another version of it.
+  function marksOf(element, headings) {
+    const id = said(element, 'id', 100), link = element.closest('a[href]'), secret = typeOf(element) === 'password';
+    const marks = {
+      test: TESTS.map((name) => said(element, name, 100)).find(Boolean) ?? '', id: view.generated(id) ? '' : id, name: said(element, 'name', 100),
+      type: typeOf(element), placeholder: said(element, 'placeholder', 100), href: link ? resolved(view.attribute(link, 'href')) : '',
+      beside: besideOf(element), near: nearOf(element).slice(0, NEAR_CHARS), heading: under(element, headings),
+      secret: secret || view.wasSecret.has(element) ? 'yes' : '',
+    };
+    for (const [name, value] of Object.entries(marks)) if (!value) delete marks[name];
+    return marks;
+  }
+
   // -- what is called ------------------------------------------------------------------------------------------------
 
   function focused() {
@@ -215,5 +250,5 @@ weft.part((view) => {
     return { problem: done || !words ? '' : 'kept' };
   }
 
-  Object.assign(view, { describe, arm, disarm, put });
+  Object.assign(view, { describe, arm, disarm, put, headingsOf, marksOf });
 });

@@ -235,11 +235,13 @@ weft.part((view) => {
     const colour = options.colours ? view.colourOf(element, item.shape) : '';
     if (colour) item.node.c = colour;
     if (options.selectors && item.find) item.node.sel = view.selectorOf(element);
+    if (options.marks && item.find) item.node.m = view.marksOf(element, options.headings);
     return item;
   }
 
   // Everything that is shown, described; what cannot be described is left out.
-  function capture(options) {
+  function capture(wanted) {
+    const options = wanted.marks ? { ...wanted, headings: view.headingsOf() } : wanted;
     const { everywhere = false, text = true, colours = false, frame = null } = options;
     view.beginStamping();
     const state = { hits: 0, modal: view.modal(), everywhere, covered: frame?.covered === true, boxes: new Map() };

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from dataclasses import replace as replaced
@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from actors.extraction.page import extract
 from actors.fetchers import page_answer
 from actors.runner.template import Outcome, SiteFile, SourceKeeper, StepDiscovery, TaskTemplate
+from protocol.acting.tree import PageTree
 from protocol.browse import BrowseOptions, DecisionTrace, TraceSummary
 from protocol.browsers.operations import (
     CloseTab,
@@ -43,7 +44,9 @@ from protocol.browsers.results import (
 from protocol.codec import encode
 from protocol.confidence import FieldConfidence, overall
 from protocol.faults import Code, FaultError, fault
+from protocol.flows import Flow
 from protocol.pages import Browsed
+from protocol.policy import ToolOutcome
 from protocol.runs.states import StepStatus
 from protocol.tiers import RenderTier
 
@@ -153,6 +156,21 @@ class FakeStepContext:
         if isinstance(page, Code):
             raise FaultError(fault(page))
         return page
+
+    async def flow(self, flow_id: str) -> Flow:
+        """Have none."""
+        await anyio.lowlevel.checkpoint()
+        raise FaultError(fault(Code.VALIDATION_UNKNOWN_FLOW, flow_id))
+
+    async def tree(self) -> PageTree:
+        """Have no page to act on."""
+        await anyio.lowlevel.checkpoint()
+        raise FaultError(fault(Code.SESSION_NOT_FOUND))
+
+    async def call_tool(self, tool: str, arguments: Mapping[str, Any]) -> ToolOutcome:
+        """Have no gate."""
+        await anyio.lowlevel.checkpoint()
+        raise AssertionError((tool, arguments))
 
     async def browser(self, operation: Operation) -> Done:
         """Do it in a tab."""

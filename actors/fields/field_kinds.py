@@ -15,7 +15,7 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Final
 
-from actors.policy.normalisation import folded, has_cjk
+from actors.fields.normalisation import folded, has_cjk
 from protocol.policy import FieldFacts, FieldKind
 
 KINDS: Final = (FieldKind.CREDENTIAL, FieldKind.PAYMENT, FieldKind.PERSONAL_ID)
@@ -233,7 +233,7 @@ def _fillers() -> frozenset[str]:
 
 @cache
 def _source() -> dict[str, dict[str, list[str]]]:
-    return tomllib.loads(files("actors.policy").joinpath("package_data", "field_words.toml").read_text("utf-8"))
+    return tomllib.loads(files("actors.fields").joinpath("package_data", "field_words.toml").read_text("utf-8"))
 
 
 def _words(phrases: Iterable[str]) -> _Words:

@@ -1,0 +1,1 @@
+"""Flows that callers have recorded: kept, and done again step by step."""
