@@ -166,6 +166,10 @@ MORE_BUDGET = Action(
 )
 CHECK_COLLECTION = Action(action="check_collection_id", description="Take the id from the list of your collections.")
 CHECK_SOURCE = Action(action="check_source_id", description="Take the id from the sources of the collection.")
+CHECK_PATTERN = Action(
+    action="check_pattern_id",
+    description="Take the id from what is known of the domain: GET /api/domains/{domain}, or weft patterns.",
+)
 CHECK_APPROVAL = Action(
     action="check_approval_id",
     description="Take the id from the list of your approvals: GET /api/approvals, or weft approvals.",

@@ -154,6 +154,15 @@ class TierAttempt(Struct, frozen=True, kw_only=True, rename="camel"):
     duration_ms: int
     failure_reason: str | UnsetType = UNSET
     validation_details: ValidationDetails | UnsetType = UNSET
+    pattern: PatternTrace | UnsetType = UNSET
+
+
+class PatternTrace(Struct, frozen=True, kw_only=True, rename="camel"):
+    """The learned pattern by which a tier was asked in the place of a page, and why it was trusted."""
+
+    pattern_id: str
+    trust: Literal["high", "medium"]
+    reason: str
 
 
 class ValidationDetails(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -282,7 +291,11 @@ class BrowseMetadata(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class LearningInsights(Struct, frozen=True, kw_only=True, rename="camel"):
-    """What was learned from a page, or used of what was learned before."""
+    """What was learned of pages like this one, and used of it (000 §5).
+
+    `patterns_learned` are those that Weft knows for the page's address, `patterns_applied` those that the page was made
+    by in the place of its own document, and `skills_used` their ids.
+    """
 
     patterns_learned: int
     patterns_applied: int

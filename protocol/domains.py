@@ -10,6 +10,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from protocol.browse import SCHEMA_VERSION, ApiPattern, Freshness
 from protocol.faults import Fault
 from protocol.pages import Url
+from protocol.patterns.listing import PatternInfo
 from protocol.tiers import HostKind, RenderTier
 
 _SITE_MS = Meta(ge=0, description="Milliseconds since the epoch.")
@@ -145,6 +146,7 @@ class DomainKnowledge(Struct, frozen=True, kw_only=True, rename="camel"):
     """What is known of a domain; `known` is false where nobody has visited it.
 
     A visit would begin with `start_tier`, for `start_reason`. `apis` are the patterns found behind its pages.
+    `patterns` are those that were learned, with how far each is trusted, when it was last verified and its last decays.
     `saved_logins` counts those of the site, for whoever may know.
     """
 
@@ -158,6 +160,7 @@ class DomainKnowledge(Struct, frozen=True, kw_only=True, rename="camel"):
     robots: RobotsOutlook | UnsetType = UNSET
     pace: PaceOutlook | UnsetType = UNSET
     apis: tuple[ApiPattern, ...] = ()
+    patterns: tuple[PatternInfo, ...] = ()
     saved_logins: int | UnsetType = UNSET
     schema_version: str = SCHEMA_VERSION
 

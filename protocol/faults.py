@@ -23,6 +23,7 @@ from protocol.actions import (
     CHECK_COLLECTION,
     CHECK_CONVERSATION,
     CHECK_FLOW,
+    CHECK_PATTERN,
     CHECK_RUN,
     CHECK_SOURCE,
     CHECK_URL,
@@ -152,6 +153,7 @@ class Code(StrEnum):
     VALIDATION_UNKNOWN_FLOW = "VALIDATION_UNKNOWN_FLOW"
     VALIDATION_UNKNOWN_TASK = "VALIDATION_UNKNOWN_TASK"
     VALIDATION_UNKNOWN_CHAT = "VALIDATION_UNKNOWN_CHAT"
+    VALIDATION_UNKNOWN_PATTERN = "VALIDATION_UNKNOWN_PATTERN"
     VALIDATION_TASK_OVER = "VALIDATION_TASK_OVER"
     VALIDATION_CHAT_ARCHIVED = "VALIDATION_CHAT_ARCHIVED"
     INTERNAL_ERROR = "INTERNAL_ERROR"
@@ -166,7 +168,8 @@ class FaultContext(Struct, frozen=True, kw_only=True, rename="camel", omit_defau
     """Where a fault happened: the page asked for, its domain, the tier and the attempt (from 1).
 
     Of a call that the policy did not allow: the tool, the reason code, and the approval that it waits for; of one
-    that failed the code of 003.
+    that failed the code of 003. `drift` and `where` tell how the answer of a learned API is not what it was, and at
+    which place.
     """
 
     url: str | None = None
@@ -175,6 +178,8 @@ class FaultContext(Struct, frozen=True, kw_only=True, rename="camel", omit_defau
     attempt_number: int | None = None
     tool: str | None = None
     reason_code: str | None = None
+    drift: str | None = None
+    where: str | None = None
     approval_id: str | None = None
     tool_code: str | None = None
 
@@ -203,7 +208,10 @@ class Fault(Struct, frozen=True, kw_only=True, omit_defaults=True):
     def at(self, *, url: str, tier: str | None = None, attempt: int | None = None) -> Fault:
         """Return the same fault, told where it happened: without the credentials that an address may hold."""
         url = without_userinfo(url)
-        context = FaultContext(url=url, domain=host_of(url), tier=tier, attempt_number=attempt)
+        former = self.context or FaultContext()
+        context = FaultContext(
+            url=url, domain=host_of(url), tier=tier, attempt_number=attempt, drift=former.drift, where=former.where
+        )
         return msgspec.structs.replace(self, context=context)
 
 
@@ -363,6 +371,7 @@ _ROWS: Mapping[Code, Kind] = {
     Code.VALIDATION_UNKNOWN_SOURCE: Kind(_C.VALIDATION, False, "There is no such source.", (CHECK_SOURCE,)),
     Code.VALIDATION_UNKNOWN_FLOW: Kind(_C.VALIDATION, False, "There is no such flow.", (CHECK_FLOW,)),
     Code.VALIDATION_UNKNOWN_TASK: Kind(_C.VALIDATION, False, "There is no such task.", (BEGIN_TASK,)),
+    Code.VALIDATION_UNKNOWN_PATTERN: Kind(_C.VALIDATION, False, "There is no such pattern.", (CHECK_PATTERN,)),
     Code.VALIDATION_UNKNOWN_CHAT: Kind(_C.VALIDATION, False, "There is no such chat session.", (FIX_INPUT,)),
     Code.VALIDATION_TASK_OVER: Kind(_C.VALIDATION, False, "The task is over.", (BEGIN_TASK,)),
     Code.VALIDATION_CHAT_ARCHIVED: Kind(_C.VALIDATION, False, "The chat session is archived.", (BEGIN_CHAT,)),

@@ -16,6 +16,7 @@ from protocol.browse import (
     ConsoleMessage,
     DecisionTrace,
     Freshness,
+    LearningInsights,
     NetworkRequest,
     SelectorAttempt,
     TitleAttempt,
@@ -25,6 +26,7 @@ from protocol.confidence import Confidence, FieldConfidence, Score
 from protocol.documents import Document, WebObservationSummary
 from protocol.faults import Code
 from protocol.page import PageKind
+from protocol.patterns.use import PatternCall
 from protocol.replicas import Watch
 from protocol.tiers import RenderTier
 
@@ -40,7 +42,7 @@ class BrowsePage(Struct, frozen=True, kw_only=True):
     `watch` is who wants to hear how far that is. With `single_shot` each tier asks its site once: whoever asks tries
     again by himself. `login` opens the login of `options.session_profile` as `caller` may use it (see LoginPass). With
     `outlinks` the answer has all that the page leads to. `reader` finds the page again by searching, where it was read
-    without a login.
+    without a login. A page that is `rendered` is shown by a tier with scripts, whatever is known of its API.
     """
 
     url: Url
@@ -52,12 +54,14 @@ class BrowsePage(Struct, frozen=True, kw_only=True):
     login: bytes = b""
     outlinks: bool = False
     reader: str = ""
+    rendered: bool = False
 
 
 class FetchPage(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """FETCH: get this page in your tier and extract from it; the deadline is the call's own.
 
-    With `single_shot` nothing that broke off is asked for again. `login` opens the login of the profile `session`.
+    With `single_shot` nothing that broke off is asked for again. `login` opens the login of the profile `session`, as
+    `caller` may use it. `by` are the requests that are asked in the place of the page.
     """
 
     url: Url
@@ -75,6 +79,8 @@ class FetchPage(Struct, frozen=True, kw_only=True, omit_defaults=True):
     single_shot: bool = False
     login: bytes = b""
     outlinks: bool = False
+    caller: str = ""
+    by: PatternCall | None = None
 
 
 class Screenshot(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -226,7 +232,8 @@ class Fetched(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A page as one tier got it: the extracted document, how sure each field is, and what was seen on the way.
 
     `fields` holds how sure each of the document's fields is, by its wire name; `apis` are those seen in the page's own
-    source. Times in ms; `fetched_at` since the epoch. `retry_after_ms` is what the site asked for.
+    source. Times in ms; `fetched_at` since the epoch. `retry_after_ms` is what the site asked for. `sample` names the
+    PageSample that is told of it, `pattern` what the page was made by in the place of its own document.
     """
 
     tier: RenderTier
@@ -251,6 +258,8 @@ class Fetched(Struct, frozen=True, kw_only=True, omit_defaults=True):
     captures: tuple[Captured, ...] = ()
     dialogs: tuple[Dialog, ...] = ()
     outlinks: Outlinks | None = None
+    sample: str = ""
+    pattern: str = ""
 
 
 class PageClaim(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -307,12 +316,14 @@ class Browsed(Struct, frozen=True, kw_only=True, omit_defaults=True):
     pages: int = 1
     tiers_tried: tuple[RenderTier, ...] = ()
     walls: tuple[PageKind, ...] = ()
+    insights: LearningInsights | None = None
 
 
 class PageBrowsed(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The event that a browse has ended, well or not: no content, for those who learn from it.
 
-    `profile` names the saved login that the site was asked with, as `caller` uses it, where it was asked.
+    `profile` names the saved login that the site was asked with, as `caller` uses it, where it was asked. `sample` is
+    that of the page, where it was accepted as its tier has shown it.
     """
 
     url: str
@@ -322,3 +333,4 @@ class PageBrowsed(Struct, frozen=True, kw_only=True, omit_defaults=True):
     tiers_tried: tuple[RenderTier, ...] = ()
     profile: str | None = None
     caller: str = ""
+    sample: str = ""

@@ -80,6 +80,27 @@ from protocol.models import CallLine, CallModel, CallOutcome, LearnerTurn, Model
 from protocol.offers.offer import MAX_ASK_MS, OFFER_TTL_MS, AskOffer, Offer
 from protocol.offers.results import OfferAnswer, OfferNews, Said
 from protocol.pages import Browsed, BrowsePage, Fetched, FetchPage, PageBrowsed, PageClaim, Verdict
+from protocol.patterns.api_calls import ApiAnswers, AskApi
+from protocol.patterns.listing import (
+    ApiCalled,
+    AskPattern,
+    CallApi,
+    ExportPatterns,
+    ForgottenPattern,
+    ImportedPatterns,
+    ImportPatterns,
+    JudgePattern,
+    ListPatterns,
+    PatternFile,
+    PatternJudged,
+    PatternList,
+    PatternVerdict,
+    PatternView,
+    VerifyPattern,
+)
+from protocol.patterns.pattern import PagePattern
+from protocol.patterns.sample import SealedSample
+from protocol.patterns.use import PatternUsed
 from protocol.policy import (
     AnswerApproval,
     Approval,
@@ -292,6 +313,19 @@ ROUTE_SET = Call("route.set", SetRoute, RouteChange, timeout_ms=5_000)
 ROUTE_UNSET = Call("route.unset", UnsetRoute, RouteChange, timeout_ms=5_000)
 ROUTE_METRICS = Call("route.metrics", AskMetrics, RouteMetrics, timeout_ms=10_000)
 ROUTE_AUDIT = Call("route.audit", ListOptimizations, Optimizations, timeout_ms=10_000)
+PATTERN_LIST = Call("pattern.list", ListPatterns, PatternList, timeout_ms=5_000)
+PATTERN_SHOW = Call("pattern.show", AskPattern, PatternView, timeout_ms=5_000)
+PATTERN_VERIFY = Call("pattern.verify", VerifyPattern, PatternVerdict, timeout_ms=MAX_LATENCY_MS)
+"""Whether a pattern still makes a page as it is rendered."""
+PATTERN_FORGET = Call("pattern.forget", AskPattern, ForgottenPattern, timeout_ms=10_000)
+PATTERN_EXPORT = Call("pattern.export", ExportPatterns, PatternFile, timeout_ms=10_000)
+PATTERN_IMPORT = Call("pattern.import", ImportPatterns, ImportedPatterns, timeout_ms=60_000)
+PATTERN_FEEDBACK = Call("pattern.feedback", JudgePattern, PatternJudged, idempotent=False, timeout_ms=10_000)
+API_CALL = Call("pattern.call", CallApi, ApiCalled, timeout_ms=60_000)
+"""Ask the API of a pattern: what it reads only, and with the values of whoever asks."""
+API_ASK = Call("web.api", AskApi, ApiAnswers, timeout_ms=60_000)
+"""Send requests to an API like those for a page: behind the address guard, at the pace of its host."""
+
 PROVIDERS = Call("provider.list", ListProviders, ProviderList, timeout_ms=5_000)
 PROVIDER_TEST = Call("provider.test", NamedProvider, ProviderState, idempotent=False, timeout_ms=60_000)
 
@@ -300,6 +334,10 @@ COLLECTION_CHANGED = Event("events.collection.changed", CollectionChanged)
 APPROVAL_NEWS = Event("events.approval.news", Approval)
 """An approval waits, or was answered."""
 PAGE_BROWSED = Event("events.web.browsed", PageBrowsed)
+PAGE_SAMPLED = Event("events.web.sampled", SealedSample)
+"""A page with what its scripts were answered, for the learner: told after the page was given, and it may be lost."""
+PATTERN_USED = Event("events.pattern.used", PatternUsed)
+"""A page was asked for by a pattern, and what came of it."""
 PROGRESS = Event("events.progress.{replica}", Progress)
 """How far work is, told to the replica that waits for it (see Watch)."""
 MODEL_TEXT = Event("events.model.text.{replica}", ModelText)
@@ -357,7 +395,10 @@ ROUTE_OVERRIDES = Bucket("route-overrides", Override)
 """Which tools go to another model than the default table says, by pattern; every router watches it."""
 
 LEARNER_TURN = Bucket("learner-turn", LearnerTurn)
-"""Which replica of the learner acts, until when; it is the only key, `turn`."""
+"""Which replica of the learner acts, until when: on routes by the key `turn`, on patterns by `patterns`."""
+
+PATTERNS = Bucket("patterns", PagePattern, ttl_ms=365 * 86_400_000, sealed=True)
+"""What is learned of the APIs behind pages, by the id of the pattern; every navigator watches it."""
 
 MODEL_SPEND = Bucket("model-spend", SpendTaken, ttl_ms=3 * 86_400_000)
 """What may be spent on models, by limit and day or run: every replica of the router takes its portions from it."""

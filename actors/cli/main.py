@@ -23,6 +23,7 @@ from actors.cli.extract import extract
 from actors.cli.flows import app as flows
 from actors.cli.keys import app as keys
 from actors.cli.nats import nats
+from actors.cli.patterns import app as patterns
 from actors.cli.providers import app as providers
 from actors.cli.routes import app as routes
 from actors.cli.runs import app as runs
@@ -92,6 +93,7 @@ app.add_typer(approvals, name="approvals", help="List the calls that wait for yo
 app.add_typer(runs, name="runs", help="List runs, look at one, stop it, go on with it.")
 app.add_typer(flows, name="flows", help="Record what is done in a browser, and do it again.")
 app.add_typer(routes, name="routes", help="List which models are asked, say so, and tell why.")
+app.add_typer(patterns, name="patterns", help="List, check, forget and exchange what was learned of APIs.")
 app.add_typer(keys, name="keys", help="Give out, list and revoke keys.")
 app.add_typer(providers, name="providers", help="Store, list, test and remove keys of models.")
 app.add_typer(sessions, name="sessions", help="List, import, renew and forget saved logins.")

@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from typing import Any
 
 from actors.collection_export import ExportedFile, exported
-from actors.gateway import act, agent, answers, approvals, collections, flows, models, pages, runs, tool_calls
+from actors.gateway import act, agent, answers, approvals, collections, flows, models, pages, patterns, runs, tool_calls
 from actors.gateway.access.caller import STDIO
 from actors.gateway.act import ActRequest, ActResult, ResumeActRequest, step_lines
 from actors.gateway.agent import AgentRequest, AgentResult, pending
@@ -21,6 +21,7 @@ from actors.gateway.app_context import NAMING_BYTES, AppContext, BusClient
 from actors.gateway.errors import to_error
 from actors.gateway.flows import ForgetRequest, KeepRequest, RecordRequest, ReplayRequest
 from actors.gateway.models import RouteAnswer
+from actors.gateway.patterns import PatternsRequest
 from actors.gateway.request import OnProgress, OnText, RequestContext, Watchers, watching
 from actors.gateway.runs import ResumeRequest
 from actors.gateway.tool_calls import ClientCall
@@ -40,6 +41,14 @@ from protocol.collection_views import (
 from protocol.flows import Flow, FlowForgotten, FlowList, FlowRecording, KeptRecording
 from protocol.models import ModelName, Provider
 from protocol.pages import BrowsePage
+from protocol.patterns.listing import (
+    ForgottenPattern,
+    ImportedPatterns,
+    PatternFile,
+    PatternList,
+    PatternVerdict,
+    PatternView,
+)
 from protocol.policy import Approval, ApprovalList, Remembered, ToolOutcome
 from protocol.routes import ProviderList, ProviderState, RouteChange, RouteTable
 from protocol.runs.requests import RunNews
@@ -79,6 +88,7 @@ __all__ = [
 
 
 MAX_LISTED = 1_000
+MAX_PATTERNS_LISTED = 200
 
 
 class GatewayClient:
@@ -190,6 +200,31 @@ class GatewayClient:
     async def conversation(self, name: str) -> ConversationView:
         """Return what was said in a conversation."""
         return await answers.conversation_log(self._app, self._request, name)
+
+    async def patterns(self, domain: str | None, cursor: str = "") -> PatternList:
+        """List what was learned of APIs, by domain."""
+        wanted = PatternsRequest(domain=domain, cursor=cursor, limit=MAX_PATTERNS_LISTED)
+        return await patterns.list_patterns(self._app, self._request, wanted)
+
+    async def pattern(self, name: str) -> PatternView:
+        """Return one pattern."""
+        return await patterns.show(self._app, self._request, name)
+
+    async def verify_pattern(self, name: str, url: str | None) -> PatternVerdict:
+        """Have a page rendered and made by its pattern, and compare both."""
+        return await patterns.verify(self._app, self._request, name, url)
+
+    async def forget_pattern(self, name: str) -> ForgottenPattern:
+        """Forget a pattern."""
+        return await patterns.forget(self._app, self._request, name)
+
+    async def export_patterns(self, domain: str | None) -> PatternFile:
+        """Return patterns for another Weft."""
+        return await patterns.export(self._app, domain)
+
+    async def import_patterns(self, file: PatternFile) -> ImportedPatterns:
+        """Keep the patterns of a file as hints."""
+        return await patterns.import_file(self._app, file)
 
     async def routes(self) -> RouteTable:
         """List which model is asked for which tools."""

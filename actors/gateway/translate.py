@@ -53,6 +53,7 @@ def to_result(browsed: Browsed, options: BrowseOptions, *, for_model: bool = Fal
         network=page.network if options.include_network else UNSET,
         console=page.console if options.include_console else UNSET,
         decision_trace=browsed.trace if options.include_decision_trace else UNSET,
+        learning_insights=browsed.insights or UNSET,
         fields=UNSET if parts.fields == PageFields() else parts.fields,
         usable_for=uses(browsed.confidence),
         signals=content.signals or UNSET,

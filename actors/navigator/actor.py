@@ -13,6 +13,7 @@ from msgspec import structs
 from actors.actor import Actor, handles
 from actors.navigator.beyond import HostEvidence, NoEvidence, SharedEvidence
 from actors.navigator.browse_run import BrowseRun
+from actors.navigator.by_pattern import KnownPatterns, NoPatterns, SharedPatterns
 from actors.navigator.hosts import known_hosts, shipped_hosts
 from actors.navigator.memory import Knowledge, NoKnowledge, TierMemory
 from actors.navigator.preview import PreviewService
@@ -43,6 +44,7 @@ class Navigator(Actor):
         subjects.FETCH,
         subjects.VERIFY_PAGE,
         subjects.PAGE_BROWSED,
+        subjects.PATTERN_USED,
         subjects.WHY_ABSENT,
         subjects.PROGRESS,
         subjects.FORESEE,
@@ -52,6 +54,7 @@ class Navigator(Actor):
         subjects.TIER_HISTORY,
         subjects.ABSENT_PAGES,
         subjects.HOST_TEXTS,
+        subjects.PATTERNS,
     )
 
     journals: ClassVar[tuple[Journal[Any], ...]] = (subjects.PAGES_READ,)
@@ -59,6 +62,7 @@ class Navigator(Actor):
     knowledge: Knowledge = field(default_factory=NoKnowledge)
     evidence: HostEvidence = field(default_factory=NoEvidence)
     notes: PageNotes = field(default_factory=NoNotes)
+    patterns: KnownPatterns = field(default_factory=NoPatterns)
     policy: Watched[GateRules] | None = None
 
     @classmethod
@@ -83,6 +87,12 @@ class Navigator(Actor):
             if self.settings.tier_learning:
                 memory = TierMemory(self.bus, known_hosts(self.settings.hosts_file), self.settings.hedge_percent)
                 self.knowledge = await stack.enter_async_context(memory.open())
+            if (
+                self.settings.pattern_learning
+                and self.bus.seal is not None
+                and self.bus.seal.holds(subjects.PATTERNS.name)
+            ):
+                self.patterns = await stack.enter_async_context(SharedPatterns(self.bus).open())
             yield
 
     @handles(subjects.BROWSE, at_once=64)
@@ -96,7 +106,8 @@ class Navigator(Actor):
         self._check_host(page_address(page.url))
         request, grace_ms = structs.replace(page, url=page_address(page.url)), self.settings.restart_grace_ms
         try:
-            browsed = await BrowseRun(self.bus, request, grace_ms, self.knowledge, self.evidence).run()
+            run = BrowseRun(self.bus, request, grace_ms, self.knowledge, self.evidence, self.patterns)
+            browsed = await run.run()
         except FaultError as error:
             raise FaultError(with_plain_http(error.fault, by_http(page.url))) from None
         self._check_host(browsed.page.final_url)

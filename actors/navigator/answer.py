@@ -22,12 +22,13 @@ from actors.navigator.attempts import (
     TooSlow,
     reason,
 )
-from protocol.browse import DecisionTrace, TierAttempt, TraceSummary, ValidationDetails
+from protocol.browse import DecisionTrace, PatternTrace, TierAttempt, TraceSummary, ValidationDetails
 from protocol.confidence import Confidence, FieldConfidence, Source, confidence, overall
 from protocol.documents import WebObservationSummary, untrusted
 from protocol.faults import Code
 from protocol.page import PageKind, RecordList
 from protocol.pages import Fetched, PageBrowsed
+from protocol.patterns.use import PatternCall
 
 UNVALIDATED_CEILING = 0.59
 """The best score of content that the verifier objected to, or that is fenced in part, and of the whole then: good for
@@ -69,9 +70,10 @@ def blockers(outcomes: Sequence[Accepted | Rejected]) -> tuple[PageKind, ...]:
     return tuple(dict.fromkeys(chain.from_iterable(outcome.verdict.walls for outcome in outcomes)))
 
 
-def field_confidence(page: Fetched, outcomes: Sequence[Accepted | Rejected]) -> FieldConfidence:
+def field_confidence(page: Fetched, outcomes: Sequence[Accepted | Rejected], learned: int = 0) -> FieldConfidence:
     """Rate every field of a page that was put together of those of `outcomes`; the least probable of them counts.
 
+    The last `learned` of its APIs are known from other pages.
     What the verifier objected to, or is fenced in part, is capped at `UNVALIDATED_CEILING`.
     """
     right_page = min(outcome.verdict.probability for outcome in outcomes)
@@ -88,9 +90,14 @@ def field_confidence(page: Fetched, outcomes: Sequence[Accepted | Rejected]) -> 
         content=content,
         overall=confidence(whole.source, min(whole.score, ceiling)),
         tables=page.tables or UNSET,
-        discovered_apis=tuple(confidence(Source.HEURISTIC, api.confidence_score or None) for api in page.apis) or UNSET,
+        discovered_apis=tuple(_of_api(page, place, learned) for place in range(len(page.apis))) or UNSET,
         fields=page.fields or UNSET,
     )
+
+
+def _of_api(page: Fetched, place: int, learned: int) -> Confidence:
+    source = Source.LEARNED_PATTERN if place >= len(page.apis) - learned else Source.HEURISTIC
+    return confidence(source, page.apis[place].confidence_score or None)
 
 
 def page_browsed(
@@ -103,7 +110,14 @@ def page_browsed(
         tier=answer.tier if answer else None,
         code=code,
         tiers_tried=tuple(attempt.tier for attempt in attempts if attempt.tried),
+        sample=_sample(attempts, answer),
     )
+
+
+def _sample(attempts: Sequence[Attempt], answer: Fetched | None) -> str:
+    """Return the sample of a page that was accepted without objection: nothing else is learned from."""
+    accepted = any(isinstance(one.outcome, Accepted) and one.outcome.page is answer for one in attempts)
+    return answer.sample if answer is not None and accepted else ""
 
 
 def _tier(attempt: Attempt, page: Fetched) -> TierAttempt:
@@ -114,7 +128,12 @@ def _tier(attempt: Attempt, page: Fetched) -> TierAttempt:
         duration_ms=attempt.duration_ms if attempt.tried else 0,
         failure_reason=UNSET if success else reason(attempt.outcome),
         validation_details=_details(attempt.outcome),
+        pattern=UNSET if attempt.by is None else _pattern(attempt.by),
     )
+
+
+def _pattern(call: PatternCall) -> PatternTrace:
+    return PatternTrace(pattern_id=call.pattern_id, trust=call.trust, reason=call.reason)
 
 
 def _details(outcome: Outcome) -> ValidationDetails | UnsetType:

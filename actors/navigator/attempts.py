@@ -14,6 +14,7 @@ from actors.navigator.sketches import same_text
 from protocol.faults import KINDS, Category, Code, Fault
 from protocol.page import PageKind
 from protocol.pages import Fetched, Verdict
+from protocol.patterns.use import PatternCall
 from protocol.tiers import RenderTier
 
 
@@ -84,6 +85,8 @@ class Attempt:
     tier: RenderTier
     outcome: Outcome
     duration_ms: int = 0
+    by: PatternCall | None = None
+    """The learned pattern by which the tier was asked, in the place of the page."""
 
     @property
     def tried(self) -> bool:
@@ -230,6 +233,7 @@ REACTIONS: Mapping[Code, Reaction] = MappingProxyType(
         Code.VALIDATION_UNKNOWN_FLOW: Reaction.END,
         Code.VALIDATION_UNKNOWN_TASK: Reaction.END,
         Code.VALIDATION_UNKNOWN_CHAT: Reaction.END,
+        Code.VALIDATION_UNKNOWN_PATTERN: Reaction.END,
         Code.VALIDATION_TASK_OVER: Reaction.END,
         Code.VALIDATION_CHAT_ARCHIVED: Reaction.END,
         Code.VALIDATION_UNKNOWN_CONVERSATION: Reaction.END,

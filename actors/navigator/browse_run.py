@@ -26,6 +26,15 @@ from actors.navigator.attempts import (
     judged,
 )
 from actors.navigator.beyond import Beyond, HostEvidence, NoEvidence
+from actors.navigator.by_pattern import (
+    KnownPatterns,
+    NoPatterns,
+    insights,
+    is_drift,
+    may_use,
+    pattern_used,
+    with_hints,
+)
 from actors.navigator.choice import Early
 from actors.navigator.escalation_policy import (
     Budget,
@@ -38,6 +47,7 @@ from actors.navigator.escalation_policy import (
 )
 from actors.navigator.memory import Experience
 from bus import Publisher, Requester, TransportError
+from bus.clock import now_ms
 from bus.permissions import micro_name
 from protocol import subjects
 from protocol.documents import Document, WebObservationSummary, untrusted
@@ -49,6 +59,9 @@ from protocol.tiers import RenderTier
 PUBLISH_MS = 500
 """How long a browse that has ended may take to say so, in milliseconds."""
 
+
+PATTERN_SHARE = 3
+"""A learned API gets a third of the time at most: what is left is for rendering the page in its place."""
 
 OPENING_CHARS = 4_000
 """What the verifier gets to read of a page: the title and the first words."""
@@ -69,6 +82,10 @@ class BrowseRun:
     grace_ms: int
     experience: Experience
     evidence: HostEvidence = field(default_factory=NoEvidence)
+    patterns: KnownPatterns = field(default_factory=NoPatterns)
+    by_pattern: list[Attempt] = field(default_factory=list[Attempt], init=False)
+    """The attempt at a learned API, which comes before the tiers; it teaches nothing of them."""
+
     attempts: list[Attempt] = field(default_factory=list[Attempt])
     steps: int = 0
     started: float = field(default_factory=time.monotonic)
@@ -93,7 +110,12 @@ class BrowseRun:
             await self._publish_outcome(page, code)
 
     async def _browse(self) -> Fetched:
-        limits = self._begin(budget(self.request.options))
+        limits = budget(self.request.options)
+        if self.request.rendered:
+            limits = replace(limits, scripted=True)
+        if (page := await self._by_pattern()) is not None:
+            return page
+        limits = self._begin(limits)
         while True:
             step = escalation_policy.next_step(limits, self.attempts, self._elapsed_ms())
             match step:
@@ -109,6 +131,20 @@ class BrowseRun:
                     raise FaultError(fault.at(url=self.request.url, tier=tier, attempt=self._number(tier)))
                 case _:
                     assert_never(step)
+
+    async def _by_pattern(self) -> Fetched | None:
+        """Ask a learned API in the place of the page; None where none is known, or it is not what it was."""
+        call = self.patterns.find(self.request) if may_use(self.request) else None
+        if call is None:
+            return None
+        before_ms = self._elapsed_ms()
+        await self._report(f"Asking the API behind the page ({call.trust} trust).")
+        fetch = structs.replace(fetch_request(self.request), by=call)
+        outcome = await self._fetched(RenderTier.INTELLIGENCE, fetch, self._left_ms() // PATTERN_SHARE, 0)
+        self.by_pattern = [Attempt(RenderTier.INTELLIGENCE, outcome, self._elapsed_ms() - before_ms, call)]
+        if is_drift(self.by_pattern[0]):
+            self.patterns.suspend(call)
+        return outcome.page if isinstance(outcome, Accepted) else None
 
     def _begin(self, limits: Budget) -> Budget:
         """Begin where experience says."""
@@ -170,12 +206,13 @@ class BrowseRun:
         return Attempt(tier, outcome, self._elapsed_ms() - before_ms)
 
     async def _outcome(self, tier: RenderTier, wait_ms: int) -> Outcome:
-        left_ms = self._left_ms()
+        return await self._fetched(tier, fetch_request(self.request), self._left_ms(), wait_ms)
+
+    async def _fetched(self, tier: RenderTier, fetch: FetchPage, left_ms: int, wait_ms: int) -> Outcome:
+        """Put a tier to work for `left_ms`, and have the verifier judge the page."""
         call = subjects.FETCH.at(tier=tier.value)
         try:
-            page = await self.bus.call(
-                call, fetch_request(self.request), timeout_ms=left_ms, wait_ms=min(wait_ms, left_ms)
-            )
+            page = await self.bus.call(call, fetch, timeout_ms=left_ms, wait_ms=min(wait_ms, left_ms))
         except FaultError as error:
             if error.fault.code is Code.INTERNAL_UNAVAILABLE:
                 return Absent(waited=wait_ms > 0, why=await why_unavailable(self.bus, tier, self._left_ms()))
@@ -237,17 +274,21 @@ class BrowseRun:
         return Accepted(page, verdict) if verdict.code is None else None
 
     def _browsed(self, first: Fetched, more: list[Accepted]) -> Browsed:
-        outcomes = [*answer.outcomes_of(first, self.attempts), *more]
+        attempts = [*self.by_pattern, *self.attempts]
+        outcomes = [*answer.outcomes_of(first, attempts), *more]
         page, duration_ms = answer.merged([outcome.page for outcome in outcomes]), self._elapsed_ms()
+        hints, shown = self.patterns.hints(self.request), len(page.apis)
+        page = with_hints(page, hints)
         return Browsed(
             url=self.request.url,
             page=page,
-            confidence=answer.field_confidence(page, outcomes),
+            confidence=answer.field_confidence(page, outcomes, len(page.apis) - shown),
             duration_ms=duration_ms,
-            trace=answer.decision_trace(self.attempts, first, duration_ms),
+            trace=answer.decision_trace(attempts, first, duration_ms),
             pages=len(outcomes),
-            tiers_tried=tuple(attempt.tier for attempt in self.attempts if attempt.tried),
+            tiers_tried=tuple(dict.fromkeys(attempt.tier for attempt in attempts if attempt.tried)),
             walls=answer.blockers(outcomes),
+            insights=insights(first, hints),
         )
 
     async def _report(self, message: str) -> None:
@@ -261,12 +302,17 @@ class BrowseRun:
             await self.bus.tell(subjects.PROGRESS.at(replica=watch.replica), progress)
 
     async def _publish_outcome(self, page: Fetched | None, code: Code | None) -> None:
-        event = answer.page_browsed(self.request.url, self.attempts, self._elapsed_ms(), answer=page, code=code)
+        attempts = [*self.by_pattern, *self.attempts]
+        event = answer.page_browsed(self.request.url, attempts, self._elapsed_ms(), answer=page, code=code)
         if page is None or not page.from_cache:
             event = structs.replace(event, profile=self.request.options.session_profile, caller=self.request.caller)
         # Shielded: a browse that was cut off has ended, too. Nobody waits for this event, so it may be lost.
         with anyio.move_on_after(PUBLISH_MS / 1_000, shield=True), suppress(FaultError, TransportError):
             await self.bus.tell(subjects.PAGE_BROWSED, event)
+            for attempt in self.by_pattern:
+                used = pattern_used(self.request, attempt, self.attempts, now_ms())
+                if used is not None:
+                    await self.bus.tell(subjects.PATTERN_USED, used)
 
 
 async def why_unavailable(bus: Requester, tier: RenderTier, timeout_ms: int) -> str:
@@ -296,6 +342,7 @@ def fetch_request(browse: BrowsePage, url: str | None = None) -> FetchPage:
         obey_robots=browse.obey_robots,
         single_shot=browse.single_shot,
         outlinks=browse.outlinks,
+        caller=browse.caller if options.session_profile is not None else "",
     )
 
 

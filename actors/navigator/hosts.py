@@ -18,6 +18,7 @@ import httpx2
 import msgspec
 from msgspec import Meta, Struct
 
+from actors.address_shapes import address_shape
 from actors.page_addresses import page_address
 from actors.sites import host_key, site_of
 from protocol.actions import Action
@@ -125,7 +126,7 @@ def site_key_of(url: str) -> SiteKey | None:
         return None
     if not 0 < len(host) <= _MAX_CHARS or parsed.scheme not in _WEB:
         return None
-    shape = hashlib.blake2b(_shape(parsed).encode(), digest_size=_SHAPE_BYTES).hexdigest()
+    shape = hashlib.blake2b(address_shape(parsed).encode(), digest_size=_SHAPE_BYTES).hexdigest()
     if parsed.port is not None:
         key = f"{host_key(host)}/{parsed.port}"
         return SiteKey(host, key, None, f"{key}{SHAPE}{shape}")
@@ -138,44 +139,3 @@ SHAPE = "/shape/"
 """Stands between the key of a host and the hash of a shape."""
 
 _SHAPE_BYTES = 6
-_MAX_PARTS = 6
-"""Segments of a path, and names of a query, that count for the shape."""
-
-_SECTION = re.compile(r"[a-z]{1,20}|v\d{1,2}|[a-z]{2}[-_][A-Za-z]{2}")
-"""What names a section of a site rather than one page in it: a plain word, a version, a language."""
-
-_NUMERIC = re.compile(r"[\d.,:_-]*\d[\d.,:_-]*")
-_EXTENSION = re.compile(r"(?P<stem>.+)(?P<extension>\.[A-Za-z]{1,5}\d?)")
-_ROUTE = re.compile(r"!?/")
-
-
-def shape_of(url: str) -> str:
-    """Return what an address has in common with those of its site that are made alike, as `/article/{name}?page`.
-
-    Numbers, dates, hashes, slugs and the values of a query are generalised; sections, extensions and the names of a
-    query stay, and so does a route in the fragment.
-
-    Raises:
-        httpx2.InvalidURL: that is no address.
-    """
-    return _shape(httpx2.URL(url))
-
-
-def _shape(url: httpx2.URL) -> str:
-    names = sorted(set(url.params))[:_MAX_PARTS]
-    query = f"?{'&'.join(_generalized(name) for name in names)}" if names else ""
-    route = f"#{_path_shape(url.fragment)}" if _ROUTE.match(url.fragment) else ""
-    return f"{_path_shape(url.path)}{query}{route}"
-
-
-def _path_shape(path: str) -> str:
-    segments = [segment for segment in path.partition("?")[0].split("/") if segment.strip("!")]
-    return "/" + "/".join(_generalized(segment) for segment in segments[:_MAX_PARTS])
-
-
-def _generalized(name: str) -> str:
-    matched = _EXTENSION.fullmatch(name)
-    stem, extension = (matched["stem"], matched["extension"].lower()) if matched else (name, "")
-    if _SECTION.fullmatch(stem):
-        return stem.lower() + extension
-    return ("{number}" if _NUMERIC.fullmatch(stem) else "{name}") + extension

@@ -78,7 +78,7 @@ class SystemSettings(Struct, frozen=True, kw_only=True):
         ),
     ] = ()
     toolsets: Annotated[
-        tuple[Literal["core", "browser", "runs", "collections", "acting", "flows", "offers"], ...],
+        tuple[Literal["core", "browser", "runs", "collections", "acting", "flows", "patterns", "offers"], ...],
         Meta(
             min_length=1,
             description="MCP tools that are listed and may be called, where the address (`/mcp?toolsets=core`) names "
@@ -404,6 +404,13 @@ class SystemSettings(Struct, frozen=True, kw_only=True):
         Meta(
             description="TOML file of hosts whose kind is known, in the form of config/hosts.toml, which it adds to; "
             "empty: none."
+        ),
+    ] = ""
+    patterns_file: Annotated[
+        str,
+        Meta(
+            description="TOML file of APIs of sites, in the form of config/patterns.toml, which it adds to; a change "
+            "counts at once. Empty: patterns.toml in the data folder, if there is one."
         ),
     ] = ""
     model_hosts: Annotated[

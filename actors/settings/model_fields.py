@@ -1,4 +1,4 @@
-"""The settings of models: who is asked, and what may be spent."""
+"""The settings of models and of learning: who is asked, what may be spent, and what is learned."""
 
 from __future__ import annotations
 
@@ -45,6 +45,28 @@ class ModelSettings(SystemSettings, frozen=True, kw_only=True):
             description="Tokens of pages that a model is given at once for an answer; more is read in parts.",
         ),
     ] = 24_000
+    pattern_learning: Annotated[
+        bool,
+        Meta(description="Learn from the APIs that pages are made from, and ask them in the place of a page."),
+    ] = True
+    pattern_verify_hours: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=10_000,
+            description="Hours after which a page is rendered once to see whether its API still says the same, where "
+            "that was used meanwhile; 0: never.",
+        ),
+    ] = 6
+    pattern_probes: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=100,
+            description="How often a day a site whose pages were read is asked for a description of its API (OpenAPI, "
+            "AsyncAPI, GraphQL); 0: never.",
+        ),
+    ] = 4
     learning_policy: Annotated[
         Literal["documented", "economic", "off"],
         Meta(

@@ -182,6 +182,16 @@ class WebClient:
         finally:
             self._limiter.leave(host)
 
+    async def check_robots(self, url: str, *, obey_robots: bool) -> None:
+        """Hold a page that is got by other addresses than its own to its robots.txt, where that is to be obeyed.
+
+        Raises:
+            FaultError: BLOCKED_BY_ROBOTS, or SECURITY_* for what is no address to be fetched.
+        """
+        checked = guard.check_url(url)
+        if self._obeys(WebRequest(url, obey_robots=obey_robots)):
+            await self.robots.check(str(checked))
+
     async def preview(self, request: WebRequest, cookies: Jar) -> Foreseen:
         """Return what would happen to a request now; nothing is sent, no name is looked up."""
         try:

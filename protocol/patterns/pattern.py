@@ -1,4 +1,4 @@
-"""A pattern: which request answers for pages of one kind, how its answer becomes the page, and how far it is trusted."""
+"""A pattern: what answers for pages of one kind, how that becomes the page, and how far it is trusted."""
 
 from __future__ import annotations
 
@@ -63,7 +63,8 @@ class ApiRequest(Struct, frozen=True, kw_only=True, rename="camel", omit_default
 
     `url` and `body` are templates: `{name}` stands for a piece that `PagePattern.page` takes out of a page's address,
     `{0:data.id}` for a value that the answer of an earlier request has (its number, and the way to it). `headers` have
-    fixed values; `auth_headers` are names alone, whose values come from the saved login at need.
+    fixed values; `auth_headers` are names alone, whose values come from the saved login at need: `auth_places` tells
+    where they stand in it, as `Bearer {local:token}`.
     """
 
     method: Literal["GET", "HEAD", "POST"] = "GET"
@@ -72,16 +73,31 @@ class ApiRequest(Struct, frozen=True, kw_only=True, rename="camel", omit_default
     body: str = ""
     auth: AuthKind | None = None
     auth_headers: tuple[str, ...] = ()
+    auth_places: dict[str, str] = {}
+
+
+class AnswerCheck(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """What must stand in the answers: at `path` the piece `slot` of the page's address, or else `value`.
+
+    `path` begins with the number of the answer; `*` stands for every item of an array.
+    """
+
+    path: tuple[str | int, ...]
+    slot: str = ""
+    value: Any = None
 
 
 class PagePattern(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """What answers for the pages of one kind. Times in ms since the epoch, `score` from 0 to 1.
 
     `page` is the template of the pages' addresses; without one (`""`) the pattern is a hint for callers of APIs alone.
-    `requests` are asked in their order, MAX_REQUESTS at most, and `shapes` are the JSON Schemas of their answers. `mapping` makes the page of it; None: a hint. `reproduced` holds hashes of
-    the addresses (without query order or fragment) of different pages that the mapping gave as they were rendered, 8
-    at most. `failures` counts those in a row. `profile` and `caller` are set where a login was used: then nobody else
-    ever uses the pattern. `light_only`: no browser has shown its pages, a light tier alone. `version` counts changes.
+    `requests` are asked in their order, MAX_REQUESTS at most, and `shapes` are the JSON Schemas of their answers.
+    `checks` is what else must stand in them, `mapping` makes the page of them; None: a hint. `reproduced` holds hashes
+    of the addresses (without query order or fragment) of different pages that the mapping gave as they were rendered, 8
+    at most; the pages that it was induced from (`made_of`) are none of them unless they were made without them, too.
+    `marks` is what the words of each are known by, which no other page has. `failures` counts those in a row. `profile`
+    and `caller` are set where a login was used: then nobody else ever uses the pattern. `light_only`: no browser has
+    shown its pages, a light tier alone. `version` counts changes.
     """
 
     pattern_id: str
@@ -91,8 +107,11 @@ class PagePattern(Struct, frozen=True, kw_only=True, rename="camel", omit_defaul
     source: PatternSource
     score: float
     shapes: tuple[dict[str, Any], ...] = ()
+    checks: tuple[AnswerCheck, ...] = ()
     mapping: PageMapping | None = None
     reproduced: tuple[str, ...] = ()
+    marks: dict[str, str] = {}
+    made_of: tuple[str, ...] = ()
     observations: int = 1
     light_only: bool = False
     verified_at: int = 0

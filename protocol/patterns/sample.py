@@ -14,6 +14,9 @@ MAX_EXCHANGE_BYTES = 256 * 1024
 MAX_SAMPLE_BYTES = 768 * 1024
 """What of a page is told to the learner at most; what is larger is left out, the largest first."""
 
+SAMPLES = "page-samples"
+"""The place that samples are sealed for: pages of logins are among them."""
+
 Method = Literal["GET", "HEAD", "POST"]
 
 
@@ -23,6 +26,7 @@ class ApiExchange(Struct, frozen=True, kw_only=True, omit_defaults=True):
     `headers` are those that the script itself set, beside what a browser always sends; the values of credentials are
     taken out (`REDACTED`), their names stay. `sent` is the body of a POST, `body` the parsed JSON, `took_ms` what it
     took. `from_state` names the state of a framework that stood in the page itself, and then nothing was asked.
+    `places` tells where the saved login has what headers were redacted of, as `Bearer {local:token}`.
     """
 
     url: str
@@ -35,6 +39,7 @@ class ApiExchange(Struct, frozen=True, kw_only=True, omit_defaults=True):
     body: Any = None
     took_ms: int = 0
     from_state: str = ""
+    places: dict[str, str] = {}
 
 
 class PageHints(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -51,9 +56,10 @@ class PageHints(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class PageSample(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """PAGE_SAMPLED: a page that was accepted, as `tier` has shown it, and the exchanges that it was made from.
+    """A page as `tier` has shown it, and the exchanges that it was made from.
 
-    `profile` and `caller` tell whose saved login it was read with. `shown_ms` is what it took to show it.
+    `profile` and `caller` tell whose saved login it was read with. `shown_ms` is what it took to show it, `sample_id`
+    what a PAGE_BROWSED names it by.
     """
 
     url: str
@@ -66,3 +72,13 @@ class PageSample(Struct, frozen=True, kw_only=True, omit_defaults=True):
     caller: str = ""
     at_ms: int = 0
     shown_ms: int = 0
+    sample_id: str = ""
+
+
+class SealedSample(Struct, frozen=True, kw_only=True):
+    """PAGE_SAMPLED: a PageSample, deflated by zlib and sealed for SAMPLES.
+
+    It is told before anybody knows whether the page is accepted: the `sample` of a PAGE_BROWSED says that.
+    """
+
+    sealed: bytes

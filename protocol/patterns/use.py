@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from protocol.patterns.mapping import PageMapping
-from protocol.patterns.pattern import ApiRequest
+from protocol.patterns.mapping import Fields, PageMapping
+from protocol.patterns.pattern import AnswerCheck, ApiRequest
 
 
 class Drift(StrEnum):
@@ -30,7 +30,7 @@ class Drift(StrEnum):
 class PatternCall(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a tier asks in the place of a page: the requests, and how their answers are the page.
 
-    `slots` are the pieces of the page's address, `trust` is why it may.
+    `slots` are the pieces of the page's address, `other_marks` what other pages are known by, `trust` is why it may.
     """
 
     pattern_id: str
@@ -39,16 +39,33 @@ class PatternCall(Struct, frozen=True, kw_only=True, omit_defaults=True):
     requests: tuple[ApiRequest, ...]
     shapes: tuple[dict[str, Any], ...]
     mapping: PageMapping
+    checks: tuple[AnswerCheck, ...] = ()
+    other_marks: tuple[str, ...] = ()
     slots: dict[str, str] = {}
     trust: Literal["high", "medium"]
     reason: str = ""
+
+    @classmethod
+    def of_requests(cls, requests: tuple[ApiRequest, ...], slots: dict[str, str]) -> PatternCall:
+        """Return what asks for answers alone, of which no page is made."""
+        return cls(
+            pattern_id="",
+            version=0,
+            domain="",
+            requests=requests,
+            shapes=(),
+            mapping=PageMapping(page=Fields(fields={}), markdown=()),
+            slots=slots,
+            trust="medium",
+        )
 
 
 class PatternUsed(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """PATTERN_USED: a page was asked for by a pattern. `drift` is how the answer was not what it knows, None: it was.
 
     `transient`: the network, a limit, a challenge or a status of 5xx, which teach nothing of the pattern. `code` is the
-    fault that it ended in. `limited` and `login_ended` tell of 429, and of a login that has ended.
+    fault that it ended in, `url` is empty where a login was used. `limited` and `login_ended` tell of 429, and of a
+    login that has ended.
     """
 
     pattern_id: str

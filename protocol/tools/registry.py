@@ -14,12 +14,13 @@ from protocol.tools.app import APP_TOOLS
 from protocol.tools.browser import BROWSER_TOOLS
 from protocol.tools.collections import COLLECTION_TOOLS
 from protocol.tools.flows import FLOW_TOOLS
+from protocol.tools.patterns import PATTERN_TOOLS
 from protocol.tools.runs import RUN_TOOLS
 from protocol.tools.tool import Surface, Tool
 from protocol.tools.web import WEB_TOOLS
 
 TOOLS: Final[Mapping[str, Tool[Any]]] = MappingProxyType(
-    {**WEB_TOOLS, **BROWSER_TOOLS, **RUN_TOOLS, **FLOW_TOOLS, **COLLECTION_TOOLS, **APP_TOOLS}
+    {**WEB_TOOLS, **BROWSER_TOOLS, **RUN_TOOLS, **FLOW_TOOLS, **COLLECTION_TOOLS, **APP_TOOLS, **PATTERN_TOOLS}
 )
 """Every tool by its own name."""
 

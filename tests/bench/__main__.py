@@ -29,6 +29,7 @@ from tests.bench import (
     judge,
     ladder,
     models,
+    patterns,
     policy,
     replicas,
     runs,
@@ -62,6 +63,7 @@ BENCHMARKS: Mapping[str, Callable[[], Awaitable[list[Row]]]] = {
     "acting": acting.measure,
     "tree": tree.measure,
     "steps": steps.measure,
+    "patterns": patterns.measure,
 }
 
 WITH_PAGES: Mapping[str, Callable[[Path], Awaitable[list[Row]]]] = {

@@ -16,7 +16,8 @@ def weft(tmp_path_factory: pytest.TempPathFactory) -> Generator[System]:
 
     Local callers may run scripts in its browser sessions.
     """
-    with weft_up(tmp_path_factory.mktemp("weft"), WEFT_TIER_LEARNING="false", WEFT_BROWSER_JAVASCRIPT="true") as system:
+    anew = {"WEFT_TIER_LEARNING": "false", "WEFT_PATTERN_LEARNING": "false"}
+    with weft_up(tmp_path_factory.mktemp("weft"), WEFT_BROWSER_JAVASCRIPT="true", **anew) as system:
         yield system
 
 

@@ -26,7 +26,7 @@ OTHER_TRACE = "1bf7651916cd43dd8448eb211c80319d"
 CALLER = "b7ad6b7169203331"
 TRACEPARENT = f"00-{TRACE}-{CALLER}-01"
 TOKEN = "hunter2-in-the-query"
-SPANS_OF_A_BROWSE = 10
+SPANS_OF_A_BROWSE = 11
 
 QUICK_S = 30.0
 """What a browse may take whatever becomes of its spans; it takes hundredths of that."""
@@ -77,6 +77,7 @@ TREE = {
     Place("verifier", "process verify.page", "consumer", "navigator: send verify.page"),
     Place("navigator", "send events.web.browsed", "producer", "navigator: process web.browse"),
     Place("sessions", "process events.web.browsed", "consumer", "navigator: send events.web.browsed"),
+    Place("learner", "process events.web.browsed", "consumer", "navigator: send events.web.browsed"),
 }
 
 

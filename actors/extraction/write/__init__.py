@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from actors.extraction.write.writer import ContentText, LeftOut, sanitised_html, write_markdown
+from actors.extraction.write.writer import ContentText, LeftOut, fragment_markdown, sanitised_html, write_markdown
 
-__all__ = ["ContentText", "LeftOut", "sanitised_html", "write_markdown"]
+__all__ = ["ContentText", "LeftOut", "fragment_markdown", "sanitised_html", "write_markdown"]

@@ -16,7 +16,7 @@ from actors.extraction.decide.content import Content
 from actors.extraction.parse.addresses import on_the_web
 from actors.extraction.parse.text import one_line
 from actors.extraction.parse.tree import Page
-from actors.extraction.parse.visibility import Hiding
+from actors.extraction.parse.visibility import Hiding, hidden
 from actors.extraction.select.posts import Post, posts
 from actors.extraction.write import normalisation, pruning
 from actors.extraction.write.code import rewrite_code
@@ -75,6 +75,24 @@ def write_markdown(page: Page, content: Content) -> ContentText:
     normalisation.break_around_blocks(body)
     normalisation.split_paragraphs(body)
     return ContentText(render(body, own), cleaned(_lines(page, content))[0], LeftOut(invisible_texts, removed))
+
+
+def fragment_markdown(source: str, base: str) -> str:
+    """Write a piece of HTML as it is written where it stands in the main content of a page; `base` is its address."""
+    body = Element("body", None, list(parse_fragment(source[:_MAX_MARKUP_CHARS], positions=False).children))
+    own = Verbatim()
+    unseen = hidden(body)
+    for element in (*body.select(_UNSEEN), *(each for each, why in unseen.items() if why is Hiding.INVISIBLE)):
+        element.extract()
+    unwrap_forged(body)
+    clean_nodes(body.descendants)
+    rewrite_code(body)
+    normalisation.rewrite_tables(body, unseen, own, {})
+    normalisation.mark_collapsed(body, unseen, own)
+    pruning.resolve_images(body)
+    normalisation.clean_links(body, base)
+    normalisation.split_paragraphs(body)
+    return render(body, own)
 
 
 def _lines(page: Page, content: Content) -> str:

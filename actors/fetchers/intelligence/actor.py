@@ -9,10 +9,13 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, ClassVar
 
+import anyio
+
 from actors.actor import Actor, handles
 from actors.extraction.extraction import Extraction
 from actors.fetchers import page_answer
 from actors.fetchers.extractor import ExtractionCache, Extractor
+from actors.fetchers.intelligence.api_page import ApiPage
 from actors.fetchers.intelligence.markdown_offer import ACCEPT, MarkdownLists, better_by_markdown
 from actors.fetchers.logins import LOGIN_CALLS, Login, Logins
 from actors.web.client import BUCKETS, WebClient, web_client
@@ -21,6 +24,8 @@ from bus import remaining_ms
 from protocol import subjects
 from protocol.domains import Foreseen, ForeseePage
 from protocol.pages import Fetched, FetchPage
+from protocol.patterns.api_calls import ApiAnswers, AskApi
+from protocol.patterns.use import PatternCall
 from protocol.subject_kinds import Bucket, Subject
 from protocol.tiers import RenderTier
 
@@ -58,8 +63,13 @@ class Intelligence(Actor):
 
     @handles(subjects.FETCH.at(tier=_TIER.value), at_once=32)
     async def fetch(self, request: FetchPage) -> Fetched:
-        """Fetch one page; a status of 400 and above is an answer like any other, the verifier judges it."""
+        """Fetch one page; a status of 400 and above is an answer like any other, the verifier judges it.
+
+        Where the request says by which pattern, its API is asked and not the page.
+        """
         with page_answer.faults_located(request.url, _TIER):
+            if request.by is not None:
+                return await self._by_pattern(request, request.by)
             response = await self._exchange(request)
             captured_at = datetime.fromtimestamp(response.received_at, UTC)
             extraction = await self._extract(request, response, captured_at)
@@ -88,6 +98,40 @@ class Intelligence(Actor):
             obey_robots=request.obey_robots,
         )
         return await self._web.preview(page, login.cookies)
+
+    @handles(subjects.API_ASK, at_once=16)
+    async def ask_api(self, request: AskApi) -> ApiAnswers:
+        """Ask an API for its answers alone."""
+        page = FetchPage(
+            url=request.site,
+            freshness=request.freshness,
+            session=request.session,
+            caller=request.caller,
+            login=request.login,
+            obey_robots=request.obey_robots,
+        )
+        call = PatternCall.of_requests(request.requests, request.slots)
+        with page_answer.faults_located(request.site, _TIER):
+            async with self._api_page(page, call) as api:
+                api.as_text = request.as_text
+                return await api.answered()
+
+    async def _by_pattern(self, request: FetchPage, call: PatternCall) -> Fetched:
+        await self._web.check_robots(request.url, obey_robots=request.obey_robots)
+        async with self._api_page(request, call) as api:
+            return await api.make()
+
+    @asynccontextmanager
+    async def _api_page(self, request: FetchPage, call: PatternCall) -> AsyncGenerator[ApiPage]:
+        until = anyio.current_time() + page_answer.time_for_site(remaining_ms()) / 1000
+        with page_answer.fetch_span(request.url):
+            async with self._logins.use(request.session, request.url, request.login) as login:
+
+                async def ask(api_request: WebRequest) -> WebResponse:
+                    left_ms = round((until - anyio.current_time()) * 1000)
+                    return await self._web.fetch(api_request, login.cookies, max(left_ms, 1))
+
+                yield ApiPage(request, call, login, ask)
 
     def _welcomes_markdown(self, request: FetchPage) -> bool:
         return self.settings.markdown_offers and not (request.include_html or request.outlinks)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
@@ -37,6 +37,7 @@ from actors.fetchers.lightweight.rendering import (
 from actors.fetchers.lightweight.signals import observe, runs_scripts, shown_chars, signals
 from actors.fetchers.lightweight.target import PageVisit
 from actors.fetchers.logins import LOGIN_CALLS, Login, Logins
+from actors.fetchers.sampling import ExchangeLog, Sampler
 from actors.settings import Settings
 from actors.web.client import BUCKETS, WebClient, web_client
 from actors.web.exchange import WebResponse
@@ -45,6 +46,7 @@ from bus.context import current_account
 from protocol import subjects
 from protocol.faults import Code, FaultError, fault
 from protocol.pages import Fetched, FetchPage
+from protocol.patterns.sample import SAMPLES
 from protocol.replicas import Absence
 from protocol.sessions import OriginStorage
 from protocol.subject_kinds import Bucket, Subject
@@ -72,13 +74,15 @@ class Lightweight(Actor):
     """Fetches pages over HTTP, runs their scripts in an engine without pixels, and extracts from what they show."""
 
     name: ClassVar[str] = "fetchers.lightweight"
-    publishes: ClassVar[tuple[Subject[Any], ...]] = LOGIN_CALLS
+    publishes: ClassVar[tuple[Subject[Any], ...]] = (subjects.PAGE_SAMPLED, *LOGIN_CALLS)
     buckets: ClassVar[tuple[Bucket[Any], ...]] = BUCKETS
+    purposes: ClassVar[tuple[str, ...]] = (SAMPLES,)
 
     _extractor: Extractor = field(init=False, repr=False)
     _web: WebClient = field(init=False, repr=False)
     _logins: Logins = field(init=False, repr=False)
     _pool: ProcessPool = field(init=False, repr=False)
+    _sampler: Sampler = field(init=False, repr=False)
 
     @classmethod
     def warm(cls) -> None:
@@ -98,13 +102,15 @@ class Lightweight(Actor):
             web_client(self.settings, self.bus) as self._web,
             Extractor() as self._extractor,
             ProcessPool(self.settings) as self._pool,
+            Sampler(self.bus, self.settings.pattern_learning).open() as self._sampler,
         ):
             yield
 
     @handles(subjects.FETCH.at(tier=_TIER.value), at_once=16)
     async def fetch(self, request: FetchPage) -> Fetched:
         """Fetch one page and run its scripts; a status of 400 and above is an answer like any other."""
-        until = anyio.current_time() + page_answer.time_for_site(remaining_ms()) / 1000
+        began = anyio.current_time()
+        until, log = began + page_answer.time_for_site(remaining_ms()) / 1000, self._sampler.log()
         with page_answer.faults_located(request.url, _TIER):
             async with self._logins.use(request.session, request.url, request.login) as login:
                 first = await self._first(request, login, until)
@@ -113,10 +119,19 @@ class Lightweight(Actor):
                 if len(first.body) > MAX_BYTES:
                     return await self._static(request, first, cut_short="too_large")
                 with span("show page"):
-                    snapshot = await self._snapshot(request, first, login, until)
+                    snapshot = await self._snapshot(request, first, login, until, log)
             if isinstance(snapshot, RenderFailure):
                 return await self._unrendered(request, first, snapshot)
-            return await self._answer(request, first, snapshot)
+            page = await self._answer(request, first, snapshot)
+            return self._sampler.sampled(
+                request,
+                page,
+                login,
+                html=snapshot.content.html,
+                headers=first.headers.multi_items(),
+                log=log,
+                shown_ms=round((anyio.current_time() - began) * 1000),
+            )
 
     async def _first(self, request: FetchPage, login: Login, until: float) -> WebResponse:
         """Fetch the first document; nothing that redirects ever reaches the engine."""
@@ -168,15 +183,18 @@ class Lightweight(Actor):
         return page
 
     async def _snapshot(
-        self, request: FetchPage, first: WebResponse, login: Login, until: float
+        self, request: FetchPage, first: WebResponse, login: Login, until: float, log: ExchangeLog | None
     ) -> Snapshot | RenderFailure:
         """Render a page, once more if another may have harmed it; return what was wrong where the time is over."""
         failed = RenderFailure.NO_TIME
         while True:
             alone = failed is not RenderFailure.NO_TIME
+            if log is not None:
+                log.restart()
+            visit = PageVisit(first, login, self._web, self._options(request, login, until), log)
             try:
                 with anyio.fail_after(until - anyio.current_time()):
-                    return await self._rendered_once(request, first, login, until, alone=alone)
+                    return await self._rendered_once(request, visit, until, alone=alone)
             except TimeoutError:
                 return failed
             except RenderError as error:
@@ -188,9 +206,8 @@ class Lightweight(Actor):
                     raise FaultError(fault_of(error.failure)) from error
                 failed = error.failure
 
-    async def _rendered_once(
-        self, request: FetchPage, first: WebResponse, login: Login, until: float, *, alone: bool
-    ) -> Snapshot:
+    async def _rendered_once(self, request: FetchPage, visit: PageVisit, until: float, *, alone: bool) -> Snapshot:
+        login = visit.login
         try:
             own = current_account()
             name = own.name if own else ""
@@ -199,7 +216,7 @@ class Lightweight(Actor):
                 if options.seconds < _LEAST_SECONDS:
                     raise RenderError(RenderFailure.NO_TIME)
                 try:
-                    snapshot = await render(page.connection, PageVisit(first, login, self._web, options))
+                    snapshot = await render(page.connection, replace(visit, options=options))
                 except ClosedError as error:
                     failure = RenderFailure.JS_HANG if await page.outlived() else RenderFailure.RESOURCE_EXHAUSTED
                     raise RenderError(failure, alone=page.alone) from error

@@ -34,6 +34,7 @@ from actors.fetchers.lightweight.page_requests import (
     without_inner_documents,
 )
 from actors.fetchers.lightweight.rendering import NAVIGATION_LOOP, Counters, RequestTerms
+from actors.fetchers.sampling import ExchangeLog
 from actors.web.cookies import Jar
 from actors.web.exchange import WebResponse
 from protocol.browse import Freshness
@@ -76,6 +77,9 @@ class Network:
     terms: RequestTerms
     alarm: str = ""
     """The address that is requested before a frame runs that should be confined, and cannot be."""
+
+    samples: ExchangeLog | None = None
+    """Where what scripts were answered in JSON is gathered."""
 
     counters: Counters = field(default_factory=Counters, init=False)
     touched_at: float = field(default_factory=anyio.current_time, init=False)
@@ -236,6 +240,7 @@ class Network:
             return self._script(request, followed)
         if kind == "XHR":
             self._count_api(followed)
+            self._sample(request, followed)
         return EngineAnswer(followed.response.status, headers_of(followed), followed.response.body)
 
     async def _document(self, request: PausedRequest) -> EngineAnswer | None:
@@ -289,6 +294,24 @@ class Network:
         self.counters.api_4xx += _FIRST_ERROR <= status < _FIRST_SERVER_ERROR
         self.counters.api_5xx += status >= _FIRST_SERVER_ERROR
         self.counters.apis += followed.exchanges[-1:]
+
+    def _sample(self, request: PausedRequest, followed: FollowedResponse) -> None:
+        response, samples, method = followed.response, self.samples, request.request.method
+        if samples is None or not samples.wants(method, response.status, response.content_type, len(response.body)):
+            return
+        last = followed.exchanges[-1]
+        cookie = {"cookie": ""} if "cookie" in last.request_headers else {}
+        samples.begin()
+        samples.add(
+            request.url,
+            method,
+            dict(origins.sendable(request.headers)) | cookie,
+            sent=request.body or b"",
+            status=response.status,
+            content_type=response.content_type,
+            body=response.body,
+            took_ms=last.duration or 0,
+        )
 
     async def _fetch(self, request: PausedRequest) -> FollowedResponse:
         body = request.body

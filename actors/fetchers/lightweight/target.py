@@ -20,6 +20,7 @@ from actors.fetchers.lightweight.origins import Frames
 from actors.fetchers.lightweight.page_requests import Web
 from actors.fetchers.lightweight.rendering import RenderOptions
 from actors.fetchers.logins import Login
+from actors.fetchers.sampling import ExchangeLog
 from actors.web.exchange import WebResponse
 from protocol.sessions import OriginStorage
 
@@ -30,12 +31,16 @@ MAX_STORED_CHARS = 5_000_000
 
 @dataclass(frozen=True)
 class PageVisit:
-    """A page to be rendered: its first document, and the login that sees it; `web` fetches what it requests."""
+    """A page to be rendered: its first document, and the login that sees it; `web` fetches what it requests.
+
+    What its scripts are answered in JSON is gathered in `samples`.
+    """
 
     first: WebResponse
     login: Login
     web: Web
     options: RenderOptions
+    samples: ExchangeLog | None = None
 
 
 @dataclass(frozen=True)
@@ -77,6 +82,7 @@ async def open_target(connection: CdpConnection, tasks: TaskGroup, visit: PageVi
         first=visit.first,
         terms=visit.options.terms,
         alarm=f"http://{secrets.token_hex(8)}.invalid/" if visit.login.profile is not None else "",
+        samples=visit.samples,
     )
     return PageTarget(connection, network.session, frames, cookies, network)
 

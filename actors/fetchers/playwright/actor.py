@@ -32,6 +32,7 @@ from actors.fetchers.playwright.printing import print_page
 from actors.fetchers.playwright.priorities import Priorities
 from actors.fetchers.playwright.session_router import SessionRouter
 from actors.fetchers.playwright.tool_calls import ToolCalls
+from actors.fetchers.sampling import Sampler
 from actors.settings import Settings
 from actors.web.client import BUCKETS, web_client
 from bus import remaining_ms, span
@@ -43,6 +44,7 @@ from protocol.browsers.operations import TYPING
 from protocol.browsers.sessions import AskBrowser, BrowserAnswer, BrowserList, ListBrowsers
 from protocol.faults import FaultError
 from protocol.pages import Fetched, FetchPage
+from protocol.patterns.sample import SAMPLES
 from protocol.policy import AskField, FieldFacts, RunTool, ToolResult
 from protocol.replicas import Absence
 from protocol.subject_kinds import Bucket, Objects, Subject
@@ -64,10 +66,10 @@ class Playwright(Actor):
     """Serves FETCH by a real browser, which runs the scripts of pages, and the browser sessions of all replicas."""
 
     name: ClassVar[str] = "fetchers.playwright"
-    publishes: ClassVar[tuple[Subject[Any], ...]] = (subjects.BROWSER_AT, *LOGIN_CALLS)
+    publishes: ClassVar[tuple[Subject[Any], ...]] = (subjects.BROWSER_AT, subjects.PAGE_SAMPLED, *LOGIN_CALLS)
     buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.BROWSER_SESSIONS, *BUCKETS)
     stores: ClassVar[tuple[Objects, ...]] = (subjects.CAPTURES,)
-    purposes: ClassVar[tuple[str, ...]] = (TYPING,)
+    purposes: ClassVar[tuple[str, ...]] = (TYPING, SAMPLES)
 
     browser: Browser = field(init=False, repr=False)
     _fetcher: PageFetcher = field(init=False, repr=False)
@@ -96,8 +98,9 @@ class Playwright(Actor):
             web_client(self.settings, self.bus) as web,
             Extractor() as extractor,
             Browser(self.settings) as self.browser,
+            Sampler(self.bus, self.settings.pattern_learning).open() as sampler,
         ):
-            self._fetcher = PageFetcher(self.settings, self.browser, web, extractor, self._store)
+            self._fetcher = PageFetcher(self.settings, self.browser, web, extractor, self._store, sampler)
             dependencies = OperationDependencies(self.settings, web, self._store, self._unseal)
             self._router = SessionRouter(self.bus, self.browser, self._logins, dependencies, self.settings)
             self._tools = ToolCalls(self._router)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 import anyio
@@ -25,6 +25,7 @@ from actors.fetchers.playwright.browser import Browser, SessionContext
 from actors.fetchers.playwright.captures import CaptureStore
 from actors.fetchers.playwright.stability import FOR_FETCH
 from actors.fetchers.playwright.tab import OVERTIME, Tab, new_tab
+from actors.fetchers.sampling import Sampler
 from actors.fetchers.script_engine import evaluate
 from actors.settings import Settings
 from actors.web import guard
@@ -71,13 +72,17 @@ _EMPTY = frozenset({204, 205})
 
 @dataclass(frozen=True)
 class PageFetcher:
-    """Fetches pages with one browser; `web` limits the rate of each host, `store` opens where captures are kept."""
+    """Fetches pages with one browser; `web` limits the rate of each host, `store` opens where captures are kept.
+
+    What is to be learned of a page goes to `sampler`.
+    """
 
     settings: Settings
     browser: Browser
     web: WebClient
     extractor: Extractor
     store: Callable[[], Awaitable[FileStore]]
+    sampler: Sampler
 
     async def fetch(self, request: FetchPage, session: Login, remaining_ms: int | None) -> Fetched:
         """Fetch one page; its cookies and storage are saved into `session`.
@@ -96,7 +101,12 @@ class PageFetcher:
                 async with (
                     self.web.turn(request.url, left_ms, obey_robots=request.obey_robots),
                     self.browser.context(session) as context,
-                    new_tab(context, block=self._blocks(request), bodies=request.include_network) as tab,
+                    new_tab(
+                        context,
+                        block=self._blocks(request),
+                        bodies=request.include_network,
+                        samples=self.sampler.log(),
+                    ) as tab,
                 ):
                     attempts = context.proxy.single_attempts
                     visit = _Visit(self, request, context, tab, deadline_s)
@@ -125,6 +135,8 @@ class _Visit:
     deadline_s: float
     cut_short: str = ""
     is_file: bool = False
+    html: str = ""
+    started_s: float = field(default_factory=time.monotonic)
 
     async def run(self) -> Fetched:
         """Navigate, read and extract."""
@@ -215,6 +227,7 @@ class _Visit:
         await self._check_whole()
         page = await reading.html_of(self.tab, self.fetcher.settings.fetch_max_bytes)
         self._cut(TOO_LONG if page.cut else "")
+        self.html = page.html
         main = self.tab.recorder.main
         check_shown(page.html, main.headers.get("content-type", "") if main else "")
         taken = await self._captures()
@@ -324,7 +337,7 @@ class _Visit:
     def _answer(self, extraction: Extraction, taken: tuple[Captured, ...]) -> Fetched:
         recorder, request = self.tab.recorder, self.request
         headers = recorder.main.headers if recorder.main else {}
-        return page_answer.fetched(
+        page = page_answer.fetched(
             RenderTier.PLAYWRIGHT,
             extraction,
             status=recorder.main.status if recorder.main else _OK,
@@ -339,4 +352,13 @@ class _Visit:
             captures=taken,
             dialogs=tuple(recorder.dialogs),
             outlinks=request.outlinks,
+        )
+        return self.fetcher.sampler.sampled(
+            request,
+            page,
+            self.context.session,
+            html=self.html,
+            headers=headers.items(),
+            log=recorder.samples,
+            shown_ms=round((time.monotonic() - self.started_s) * 1000),
         )

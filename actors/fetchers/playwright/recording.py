@@ -17,6 +17,7 @@ from playwright.async_api import Download, Error, Page, Request, Response
 from actors import redact
 from actors.fetchers.page_answer import MANY_DIALOGS, is_json
 from actors.fetchers.playwright.faults import code_of
+from actors.fetchers.sampling import ExchangeLog
 from bus.clock import now_ms
 from protocol.browse import ConsoleMessage, NetworkRequest
 from protocol.pages import Dialog
@@ -92,6 +93,9 @@ class PageRecorder:
     page: Page
     bodies: bool = False
     listener: PageListener | None = None
+    samples: ExchangeLog | None = None
+    """Where what scripts were answered in JSON is gathered; the page waits for none of it."""
+
     crashed: bool = False
     failure: str = ""
     """Chromium's error text of the last document that was not loaded."""
@@ -217,6 +221,29 @@ class PageRecorder:
         self._complete(request)
         with suppress(Error):
             await self._record(request)
+        if self.samples is not None:
+            with suppress(Error):
+                await self._sample(self.samples, request)
+
+    async def _sample(self, samples: ExchangeLog, request: Request) -> None:
+        """Gather what a script of the page was answered, if it is JSON and small enough."""
+        response = request.existing_response
+        if response is None or not self._is_call(request, response.headers.get("content-type", "")):
+            return
+        length, content_type = response.headers.get("content-length", ""), response.headers.get("content-type", "")
+        if not samples.wants(request.method, response.status, content_type, int(f"0{length[:12]}")):
+            return
+        samples.begin()
+        samples.add(
+            request.url,
+            request.method,
+            await request.all_headers(),
+            sent=request.post_data_buffer or b"",
+            status=response.status,
+            content_type=content_type,
+            body=await response.body(),
+            took_ms=max(round(request.timing["responseEnd"]), 0),
+        )
 
     def _complete(self, request: Request) -> None:
         self._responded_s.pop(request, None)

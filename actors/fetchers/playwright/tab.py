@@ -28,6 +28,7 @@ from actors.fetchers.playwright.stability import (
     pending_work_ms,
 )
 from actors.fetchers.playwright.tab_gate import BodyMeter, TabGate
+from actors.fetchers.sampling import ExchangeLog
 from protocol.faults import Code, FaultError, fault
 
 UNSETTLED = "settle"
@@ -182,13 +183,15 @@ class Tab:
 
 
 @asynccontextmanager
-async def new_tab(context: SessionContext, *, block: bool = False, bodies: bool = False) -> AsyncGenerator[Tab]:
+async def new_tab(
+    context: SessionContext, *, block: bool = False, bodies: bool = False, samples: ExchangeLog | None = None
+) -> AsyncGenerator[Tab]:
     """Open a tab in a context, with which it is closed.
 
-    With `block` nothing is loaded that nobody looks at; with `bodies` JSON is recorded.
+    With `block` nothing is loaded that nobody looks at; with `bodies` JSON is recorded, and gathered in `samples`.
     """
     page = await context.page()
-    recorder = PageRecorder(page, bodies=bodies)
+    recorder = PageRecorder(page, bodies=bodies, samples=samples)
     recorder.attach()
     yield await attach(context, page, recorder, block=block, max_bytes=context.max_bytes)
 

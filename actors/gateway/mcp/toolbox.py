@@ -23,7 +23,7 @@ from actors.gateway.mcp.offer_catalogue import Offered
 from actors.gateway.mcp.offer_client import OfferClient
 from actors.gateway.mcp.serializers import Wire
 from actors.gateway.mcp.tool import BuiltinTool, ErrorRenderer, ToolAnswer, render_error
-from actors.gateway.mcp.tools import act, agent, browser, collections, core, flows, runs
+from actors.gateway.mcp.tools import act, agent, browser, collections, core, flows, patterns, runs
 from actors.gateway.mcp.toolsets import Toolset
 from actors.gateway.mending import with_mended
 from actors.gateway.recovery import BROWSE
@@ -53,6 +53,7 @@ TOOLS: Mapping[str, BuiltinTool[Any]] = MappingProxyType(
         **agent.AGENT_TOOLS,
         **act.ACT_TOOLS,
         **flows.FLOW_TOOLS,
+        **patterns.PATTERN_TOOLS,
     }
 )
 """Our own tools, in the order in which clients see them."""

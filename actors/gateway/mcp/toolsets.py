@@ -33,11 +33,14 @@ class Toolset(StrEnum):
     FLOWS = "flows"
     """Record what is done in a browser, and do it again; chosen by name alone."""
 
+    PATTERNS = "patterns"
+    """Call the APIs that were learned, and judge them; chosen by name alone."""
+
     OFFERS = "offers"
     """What other actors bring."""
 
 
-DEFAULT_TOOLSETS = frozenset(Toolset) - {Toolset.COLLECTIONS, Toolset.ACTING, Toolset.FLOWS}
+DEFAULT_TOOLSETS = frozenset(Toolset) - {Toolset.COLLECTIONS, Toolset.ACTING, Toolset.FLOWS, Toolset.PATTERNS}
 """What a client sees that names none: more than these few use, and each would pay for, is chosen by name."""
 
 

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, structs
 from starlette.responses import Response
 
+from actors.gateway import patterns
 from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
 from actors.gateway.errors import RUNTIME_CODES, http_status, to_error
@@ -48,6 +49,7 @@ NO_PAGE_CODES = RUNTIME_CODES | {
     Code.VALIDATION_UNKNOWN_FLOW,
     Code.VALIDATION_UNKNOWN_TASK,
     Code.VALIDATION_UNKNOWN_CHAT,
+    Code.VALIDATION_UNKNOWN_PATTERN,
     Code.VALIDATION_TASK_OVER,
     Code.VALIDATION_CHAT_ARCHIVED,
     Code.CONFIG_STORAGE_FULL,
@@ -170,6 +172,7 @@ class DomainRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 async def know(app: AppContext, request: RequestContext, arguments: DomainRequest) -> DomainKnowledge:
     """Return what is known of a domain; logins are counted for whoever may look after them."""
     known = await app.bus.call(DOMAIN, AskDomain(domain=arguments.domain), wait_ms=app.grace_ms)
+    known = structs.replace(known, patterns=await patterns.of_domain(app, request, arguments.domain))
     if Scope.SESSIONS not in request.caller.scopes:
         return known
     logins = await app.bus.call(SESSION_LIST, ListSessions(caller=request.caller.name), wait_ms=app.grace_ms)
@@ -235,8 +238,9 @@ DOMAIN_ENDPOINTS: tuple[Endpoint, ...] = (
         name="getDomain",
         summary="Tell what is known of a domain.",
         about="The tiers that worked there, how often and when, where a visit would begin and why, the pace at which "
-        "it is asked, its robots.txt as far as it is known, the APIs found behind its pages, and how many logins are "
-        "saved for it (for keys with the scope `sessions`). `known` is false where nobody has visited it.",
+        "it is asked, its robots.txt as far as it is known, the APIs that were learned with how far each is trusted, "
+        "and how many logins are saved for it (for keys with the scope `sessions`). `known` is false where nobody has "
+        "visited it.",
         run=_domain,
         params=DomainRequest,
         answer=DomainKnowledge,

@@ -35,6 +35,7 @@ from actors.gateway.rest import (
     operation,
     packets,
     pairing,
+    patterns,
     push,
     runs,
     sessions,
@@ -393,6 +394,7 @@ def _response(status: int, contents: dict[str, Any]) -> dict[str, Any]:
 ENDPOINTS: tuple[Endpoint, ...] = (
     *browse.ENDPOINTS,
     *browse.DOMAIN_ENDPOINTS,
+    *patterns.ENDPOINTS,
     *sessions.ENDPOINTS,
     *runs.ENDPOINTS,
     *answers.ENDPOINTS,

@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 from typing import Final
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
+from actors.address_shapes import names_language
 from actors.extraction.parse.addresses import without_tracking
 from actors.sites import site_of
 
@@ -57,12 +58,6 @@ _INDEX: Final = re.compile(r"/(?:index|default)\.(?:html?|php|aspx?|jsp)$", re.I
 _DIGIT: Final = re.compile(r"\d")
 _VARYING: Final = re.compile(
     r"\d+|(?<=[/._-])(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*(?=[/._-]|$)", re.IGNORECASE
-)
-_TONGUE: Final = re.compile(r"[a-z]{2}(?:[-_][a-z]{2,4})?", re.IGNORECASE)
-_TONGUES: Final = frozenset(
-    {"ar", "bg", "bn", "ca", "cs", "cy", "da", "de", "el", "en", "es", "et", "eu", "fa", "fi", "fr", "ga", "gl", "he"}
-    | {"hi", "hr", "hu", "id", "is", "it", "ja", "ka", "ko", "lt", "lv", "mk", "ms", "mt", "nb", "nl", "nn", "no", "pl"}
-    | {"pt", "ro", "ru", "sk", "sl", "sq", "sr", "sv", "ta", "th", "tr", "uk", "ur", "vi", "zh"}
 )
 
 
@@ -191,9 +186,8 @@ def language_of(address: SiteAddress) -> str:
     query = address.url.partition("?")[2]
     values = [part.partition("=")[2] for part in query.split("&") if part.startswith(("lang=", "hl=", "locale="))]
     for word in (*values, first, label):
-        tongue = word.lower()[:2]
-        if _TONGUE.fullmatch(word) and tongue in _TONGUES:
-            return tongue
+        if names_language(word):
+            return word.lower()[:2]
     return ""
 
 

@@ -63,8 +63,8 @@ class FlowShelf:
         """End a recording, and keep it as a flow if it has a name.
 
         Raises:
-            FaultError: VALIDATION_INVALID_REQUEST, nothing is recorded, or there was nothing to record;
-                CONFIG_STORAGE_FULL.
+            FaultError: VALIDATION_UNKNOWN_FLOW, nothing is recorded; VALIDATION_INVALID_REQUEST, there was nothing to
+                record; CONFIG_STORAGE_FULL.
         """
         if request.name is None:
             await self._browser(request, RecordSteps(session_id=request.session, what="forget"))
@@ -73,7 +73,8 @@ class FlowShelf:
         done = await self._browser(request, RecordSteps(session_id=request.session, what="end"))
         draft = done.draft if isinstance(done, StepsRecorded) else None
         if draft is None:
-            raise _invalid("sessionId", "nothing is recorded in this session; begin with POST /api/flows/recordings")
+            message = "Nothing is recorded in this session: begin with POST /api/flows/recordings."
+            raise FaultError(fault(Code.VALIDATION_UNKNOWN_FLOW, message, field="sessionId"))
         flow = _flow(draft, request.name)
         if len(encode(flow)) > MAX_FLOW_BYTES:
             raise FaultError(fault(Code.CONTENT_TOO_LARGE, "The flow is too long to be kept; record it in pieces."))

@@ -148,6 +148,7 @@ async def asking(transport: Transport, *, routes: bool = True) -> AsyncGenerator
     """Take part as somebody who may everything, and with `routes` as the router who says who is asked."""
     async with Bus(transport, "asker", "r1").running() as bus:
         bus.seal = Seal.of(KEY)
+        await bus.table(subjects.PATTERNS)
         asker = Asking(
             bus,
             await bus.journal(subjects.MODEL_CALLS),

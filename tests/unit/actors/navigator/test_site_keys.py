@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.navigator.hosts import shape_of, site_key_of
+from actors.address_shapes import address_shape
+from actors.navigator.hosts import site_key_of
 
 KEY = re.compile(r"(?!\.)[-/_=.a-zA-Z0-9]+(?<!\.)")
 
@@ -52,13 +53,13 @@ def test_what_is_no_web_address_has_no_place(url: str) -> None:
     ],
 )
 def test_addresses_that_are_made_alike_share_a_shape(urls: tuple[str, ...], shape: str) -> None:
-    assert {shape_of(f"https://shop.example{url}") for url in urls} == {shape}
+    assert {address_shape(f"https://shop.example{url}") for url in urls} == {shape}
 
 
 def test_sections_have_shapes_of_their_own() -> None:
     paths = ("/", "/about", "/article/{name}", "/product/7", "/product/7?view", "/api/v1/x", "/api/v2/x")
 
-    assert len({shape_of(f"https://shop.example{path}") for path in paths}) == len(paths)
+    assert len({address_shape(f"https://shop.example{path}") for path in paths}) == len(paths)
 
 
 @given(st.text() | st.from_regex(r"https?://[^/]{1,40}/.{0,20}"))

@@ -13,6 +13,7 @@ from actors.gateway.edge import edge
 from bus.context import current_conversation
 from protocol.browse import StructuredError
 from protocol.packets import Conversation
+from protocol.patterns.listing import PatternList
 from protocol.subject_kinds import Call
 from tests.unit.actors.gateway_data import BASE, BEARER, FakeBus, settings
 
@@ -24,7 +25,7 @@ class Replying(FakeBus):
 
     def __init__(self, replies: Mapping[str, Any]) -> None:
         super().__init__()
-        self.replies = replies
+        self.replies = {"pattern.list": PatternList(patterns=()), **replies}
         self.conversations: list[Conversation] = []
 
     async def call(self, call: Call[Any, Any], args: Any, *, timeout_ms: int | None = None, wait_ms: int = 0) -> Any:

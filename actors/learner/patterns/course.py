@@ -1,0 +1,241 @@
+"""The rules of learning: what follows for the patterns of a domain from a page as it was rendered."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlsplit
+
+from msgspec import structs
+
+from actors.learner.patterns.drafting import PatternDraft, SampledPage, drafted, same_page
+from actors.patterns.addresses import Observed, match, page_template, requests_of
+from actors.patterns.answer_checks import mark_of, met
+from actors.patterns.mapping import Shown
+from actors.patterns.safety import refusal
+from actors.patterns.shapes import drift_of
+from actors.patterns.trust import MIN_PAGES, after_check, first_score, page_hash
+from actors.sites import site_of
+from protocol.faults import FaultError
+from protocol.patterns.pattern import MAX_PATTERNS, ApiRequest, PagePattern, PatternSource
+from protocol.patterns.sample import PageSample
+from protocol.tiers import RenderTier
+
+_ID_BYTES: Final = 10
+_SLOT: Final = re.compile(r"\{[^{}]*\}")
+
+
+@dataclass(frozen=True)
+class Changes:
+    """Patterns to be written, and those that are replaced by them."""
+
+    put: tuple[PagePattern, ...] = ()
+    drop: tuple[str, ...] = ()
+
+
+def learned(known: Sequence[PagePattern], sample: PageSample, others: Sequence[PageSample], now_ms: int) -> Changes:
+    """Return what a page teaches; `known` are the patterns of its domain, `others` samples of its kind, newest first.
+
+    A page whose pattern is known checks it: what makes the page as it was rendered is confirmed, what does not is
+    induced anew, or decays. Of two pages of a kind and more a pattern is induced jointly; one page alone is a hint.
+    Where a known pattern no longer makes its pages, those that it did make say nothing of what does by now: of them
+    alone none counts as reproduced, and newer ones are tried first.
+    """
+    page = _page_of(sample)
+    own = [one for one in known if (one.profile, one.caller) == (sample.profile, sample.caller)]
+    matching = [one for one in own if one.page and match(one.page, page.url) is not None]
+    working = next((one for one in matching if one.mapping is not None), None)
+    group = [*reversed(_alike(page, others)), page]
+    shown = None if working is None else page.shown(working.requests, working.page)
+    if working is not None and shown is not None and _accounts_for(working, shown):
+        confirmed = _confirmed(working, page, shown, now_ms)
+        sooner = drafted(group) if len(confirmed.reproduced) < MIN_PAGES else None
+        if sooner is None or len(sooner.held_out) < MIN_PAGES:
+            return Changes((confirmed,))
+    fresh = _newer_than(0 if working is None else working.verified_at, group)
+    draft = drafted(fresh)
+    if draft is None and len(fresh) < len(group):
+        draft = _counting(drafted(group), fresh)
+    if draft is None and working is None:
+        return _hint(matching, page, len(own), now_ms)
+    if draft is None:
+        return Changes() if working is None or shown is None else Changes((_unlike(working, page, now_ms),))
+    replaced = _replaced(own, draft, group)
+    if working is None and not replaced and len(own) >= MAX_PATTERNS:
+        return Changes()
+    return _changes(draft, working or (replaced[0] if replaced else None), replaced, group, now_ms)
+
+
+# -- a pattern that is known ------------------------------------------------------------------------------------------
+
+
+def _accounts_for(pattern: PagePattern, shown: Shown) -> bool:
+    """Return whether a pattern makes a page as it was rendered, of answers whose shapes it knows."""
+    known = zip(pattern.shapes, shown.answers, strict=True)
+    return (
+        pattern.mapping is not None
+        and all(drift_of(shape, answer) is None for shape, answer in known)
+        and same_page(pattern.mapping, shown)
+    )
+
+
+def _confirmed(pattern: PagePattern, page: SampledPage, shown: Shown, now_ms: int) -> PagePattern:
+    """Return a pattern that has made a page: what its answers do not meet is none of the checks that it needs."""
+    checked = after_check(pattern, True, page.url, now_ms)  # noqa: FBT003 - the verdict
+    light = pattern.light_only and page.sample.tier is RenderTier.LIGHTWEIGHT
+    checks = met(pattern.checks, shown.slots, shown.answers)
+    confirmed = structs.replace(checked, observations=pattern.observations + 1, light_only=light, checks=checks)
+    return _marked(confirmed, [page])
+
+
+def _unlike(pattern: PagePattern, page: SampledPage, now_ms: int) -> PagePattern:
+    return after_check(pattern, False, page.url, now_ms)  # noqa: FBT003 - the verdict
+
+
+# -- what is new ------------------------------------------------------------------------------------------------------
+
+
+def _newer_than(at_ms: int, group: Sequence[SampledPage]) -> list[SampledPage]:
+    return [page for page in group if page.sample.at_ms > at_ms or not at_ms]
+
+
+def _counting(draft: PatternDraft | None, fresh: Sequence[SampledPage]) -> PatternDraft | None:
+    """Return a draft that only the pages bear out which came after what it takes the place of was right."""
+    if draft is None:
+        return None
+    urls = {page.url for page in fresh}
+    return dataclasses.replace(draft, held_out=tuple(url for url in draft.held_out if url in urls))
+
+
+def _changes(
+    draft: PatternDraft,
+    former: PagePattern | None,
+    replaced: Sequence[PagePattern],
+    group: Sequence[SampledPage],
+    now_ms: int,
+) -> Changes:
+    sample = group[-1].sample
+    pattern = former or PagePattern(
+        pattern_id=pattern_id(draft.template, draft.requests, sample),
+        domain=domain_of(sample.final_url),
+        page=draft.template,
+        requests=draft.requests,
+        source=PatternSource.API_EXTRACTION,
+        score=0.0,
+        created_at=now_ms,
+        profile=sample.profile,
+        caller=sample.caller,
+        version=0,
+    )
+    source = pattern.source if _asks_the_same(pattern.requests, draft.requests) else PatternSource.API_EXTRACTION
+    pattern = structs.replace(
+        pattern,
+        page=draft.template,
+        requests=draft.requests,
+        shapes=draft.shapes,
+        mapping=draft.mapping,
+        checks=draft.checks,
+        source=source,
+        score=first_score(source),
+        reproduced=(),
+        made_of=(),
+        failures=0,
+        observations=max(pattern.observations, len(group)),
+        light_only=all(page.sample.tier is RenderTier.LIGHTWEIGHT for page in group),
+        version=pattern.version + 1,
+        reason=f"reproduced from {len(draft.made_of)} pages",
+    )
+    for url in draft.held_out:
+        pattern = after_check(pattern, True, url, now_ms)  # noqa: FBT003 - the verdict
+    pattern = structs.replace(pattern, made_of=tuple(map(page_hash, draft.made_of)), marks={})
+    pattern = _marked(pattern, group)
+    dropped = tuple(one.pattern_id for one in replaced if one.pattern_id != pattern.pattern_id)
+    return Changes((pattern,), dropped)
+
+
+def _marked(pattern: PagePattern, pages: Sequence[SampledPage]) -> PagePattern:
+    """Note what the words of pages are known by, as far as the pattern has made them."""
+    marks = pattern.marks | {page_hash(page.url): mark_of(page.sample.page) for page in pages}
+    return structs.replace(pattern, marks={page: mark for page, mark in marks.items() if page in pattern.reproduced})
+
+
+def _asks_the_same(some: Sequence[ApiRequest], others: Sequence[ApiRequest]) -> bool:
+    """Return whether two patterns make the same requests, however their slots are called."""
+    requested, also = (
+        {(one.method, _SLOT.sub("{}", one.url), _SLOT.sub("{}", one.body)) for one in requests}
+        for requests in (some, others)
+    )
+    return requested == also
+
+
+def _hint(matching: Sequence[PagePattern], page: SampledPage, kept: int, now_ms: int) -> Changes:
+    """Return a hint at the API of a page, of which no other is known: nothing is made by it."""
+    requests = requests_of([page.observed])
+    if not requests or matching or kept >= MAX_PATTERNS:
+        return Changes()
+    template = page_template([page.url])
+    hint = PagePattern(
+        pattern_id=pattern_id(template, requests, page.sample),
+        domain=domain_of(page.url),
+        page=template,
+        requests=requests,
+        source=PatternSource.API_EXTRACTION,
+        score=first_score(PatternSource.API_EXTRACTION),
+        light_only=page.sample.tier is RenderTier.LIGHTWEIGHT,
+        created_at=now_ms,
+        profile=page.sample.profile,
+        caller=page.sample.caller,
+        reason="seen on one page",
+    )
+    return Changes((hint,))
+
+
+def _replaced(own: Sequence[PagePattern], draft: PatternDraft, group: Sequence[SampledPage]) -> list[PagePattern]:
+    """Return the patterns that a draft takes the place of: those of the same pages, and hints at one of them."""
+    return [
+        one
+        for one in own
+        if one.page == draft.template
+        or (one.mapping is None and any(match(one.page, page.url) is not None for page in group))
+    ]
+
+
+# -- what both need ---------------------------------------------------------------------------------------------------
+
+
+def domain_of(url: str) -> str:
+    """Return the domain that the patterns of an address are kept under; "" for what is no address."""
+    try:
+        return site_of(url)
+    except FaultError:
+        return ""
+
+
+def pattern_id(template: str, requests: Sequence[ApiRequest], sample: PageSample) -> str:
+    """Return the id of a new pattern: the same for whoever learns the same."""
+    parts = (template, sample.profile, sample.caller, *(f"{one.method} {one.url} {one.body}" for one in requests))
+    digest = hashlib.blake2b("\n".join(parts).encode("utf-8", "replace"), digest_size=_ID_BYTES)
+    return f"pat_{digest.hexdigest()}"
+
+
+def _page_of(sample: PageSample) -> SampledPage:
+    exchanges = (one for one in sample.exchanges if not one.from_state and not refusal(one, sample.final_url))
+    return SampledPage(sample, Observed(sample.final_url, tuple(exchanges), bool(sample.profile)))
+
+
+def _alike(page: SampledPage, others: Sequence[PageSample]) -> list[SampledPage]:
+    """Return the samples whose addresses differ least from that of a page, the latest first."""
+    ranked = sorted(others, key=lambda one: -_common(page.url, one.final_url))
+    closest = [one for one in ranked if _common(page.url, one.final_url) == _common(page.url, ranked[0].final_url)]
+    pages = (_page_of(one) for one in closest)
+    return [one for one in pages if one.observed.exchanges]
+
+
+def _common(url: str, other: str) -> int:
+    """Count the segments that two addresses have in common."""
+    pieces = zip(urlsplit(url).path.split("/"), urlsplit(other).path.split("/"), strict=False)
+    return sum(one == another for one, another in pieces)

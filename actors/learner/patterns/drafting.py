@@ -1,0 +1,184 @@
+"""Drafts what makes the pages of a kind of their JSON answers, and tells which pages bear it out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from itertools import repeat
+from typing import Any, Final
+
+from msgspec import structs
+
+from actors.patterns.addresses import Observed, answers_of, match, page_template, requests_of
+from actors.patterns.answer_checks import checks_of, met
+from actors.patterns.mapping import Agreement, DriftError, Shown, agreement, induce, render
+from actors.patterns.shapes import drift_of, shape_of
+from actors.patterns.trust import MIN_PAGES
+from protocol.patterns.mapping import PageMapping
+from protocol.patterns.pattern import MAX_REQUESTS, AnswerCheck, ApiRequest
+from protocol.patterns.sample import PageSample
+
+PAGES_TOGETHER: Final = (5, 3)
+"""How many pages of a kind a mapping is induced from at once, at most; further ones bear it out, or not."""
+
+_FEWEST: Final = 2
+_EPOCH: Final = datetime.fromtimestamp(0, UTC)
+
+
+@dataclass(frozen=True)
+class SampledPage:
+    """A sample, and what of it may be learned from."""
+
+    sample: PageSample
+    observed: Observed
+
+    @property
+    def url(self) -> str:
+        """Return the address of the page."""
+        return self.sample.final_url
+
+    def shown(self, requests: Sequence[ApiRequest], template: str) -> Shown | None:
+        """Return the page with its answers to these requests; None where it has not made them all."""
+        slots, answers = match(template, self.url), answers_of(requests, template, self.observed)
+        return None if slots is None or answers is None else Shown(answers, self.sample.page, self.url, slots)
+
+
+@dataclass(frozen=True)
+class PatternDraft:
+    """What a kind of page may be made by.
+
+    `made_of` are the pages that it was induced from, `held_out` those that are made without having been made of them.
+    """
+
+    template: str
+    requests: tuple[ApiRequest, ...]
+    shapes: tuple[dict[str, Any], ...]
+    mapping: PageMapping
+    checks: tuple[AnswerCheck, ...]
+    made_of: tuple[str, ...]
+    held_out: tuple[str, ...] = field(default=())
+
+
+def drafted(group: Sequence[SampledPage]) -> PatternDraft | None:
+    """Induce what makes the latest pages of a group, or two of them; None where nothing does that makes no other wrong.
+
+    The latest page of all comes last, and is made in any case. Of several drafts the one is taken that most pages bear
+    out which it was not made of.
+    """
+    best: PatternDraft | None = None
+    for some in _choices(group):
+        draft = _joint(some, [page for page in group if page not in some])
+        if draft is not None and len(draft.held_out) >= MIN_PAGES:
+            return draft
+        if draft is not None and (best is None or len(draft.held_out) > len(best.held_out)):
+            best = draft
+    return best
+
+
+def same_page(mapping: PageMapping, shown: Shown) -> bool:
+    """Return whether a mapping makes a page as it was rendered."""
+    compared = _compared(mapping, shown)
+    return compared is not None and compared.same
+
+
+def _choices(group: Sequence[SampledPage]) -> Iterator[Sequence[SampledPage]]:
+    """Yield the latest pages together, then fewer of them, then pairs of the last with one before it."""
+    sizes = {min(most, len(group)) for most in PAGES_TOGETHER}
+    yield from (group[-size:] for size in sorted(sizes, reverse=True) if size >= _FEWEST)
+    if len(group) > _FEWEST:
+        yield from ((other, group[-1]) for other in reversed(group[-min(sizes) : -1]))
+
+
+def _joint(group: Sequence[SampledPage], others: Sequence[SampledPage]) -> PatternDraft | None:
+    template = page_template([page.url for page in group])
+    requests = requests_of([page.observed for page in group]) if template else None
+    shown = [one for page in group if requests and (one := page.shown(requests, template)) is not None]
+    if not requests or len(shown) < len(group) or (mapping := induce(shown)) is None:
+        return None
+    requests, shown, mapping = _leanest(requests, shown, mapping)
+    requests = tuple(map(_authorized, requests, repeat(group[-1]), shown[-1].answers))
+    if not all(set(one.auth_headers) <= one.auth_places.keys() for one in requests):
+        return None  # what authorizes them stands nowhere in the login
+    draft = PatternDraft(
+        template=template,
+        requests=requests,
+        shapes=tuple(shape_of([one.answers[number] for one in shown]) for number in range(len(requests))),
+        mapping=mapping,
+        checks=checks_of([(one.slots, one.answers) for one in shown], mapping, template),
+        made_of=tuple(one.url for one in shown),
+    )
+    return _borne_out(draft, shown, [one for page in others if (one := page.shown(requests, template)) is not None])
+
+
+def _borne_out(draft: PatternDraft, shown: Sequence[Shown], others: Sequence[Shown]) -> PatternDraft | None:
+    """Return a draft with the pages that bear it out; None where it makes another with a line that is wrong."""
+    kept: list[str] = []
+    for one in others:
+        compared = _compared(draft.mapping, one) if _is_known(draft, one) else None
+        if compared is not None and compared.lines:
+            return None
+        if compared is not None and compared.same:
+            kept.append(one.url)
+    if len(kept) < MIN_PAGES:
+        kept += _held_out(shown)
+    return replace(draft, held_out=tuple(kept))
+
+
+def _leanest(
+    requests: tuple[ApiRequest, ...], shown: list[Shown], mapping: PageMapping
+) -> tuple[tuple[ApiRequest, ...], list[Shown], PageMapping]:
+    """Leave out the requests that no page needs: they would be asked in vain for every page."""
+    number = len(requests) - 1
+    while number >= 0 and len(requests) > 1:
+        if not any(f"{{{number}:" in f"{one.url}{one.body}" for one in requests):
+            fewer = tuple(_renumbered(one, number) for place, one in enumerate(requests) if place != number)
+            less = [
+                Shown((*one.answers[:number], *one.answers[number + 1 :]), one.page, one.url, one.slots)
+                for one in shown
+            ]
+            if (leaner := induce(less)) is not None:
+                requests, shown, mapping = fewer, less, leaner
+        number -= 1
+    return requests, shown, mapping
+
+
+def _renumbered(request: ApiRequest, without: int) -> ApiRequest:
+    url, body = request.url, request.body
+    for number in range(without + 1, MAX_REQUESTS):
+        url, body = url.replace(f"{{{number}:", f"{{{number - 1}:"), body.replace(f"{{{number}:", f"{{{number - 1}:")
+    return structs.replace(request, url=url, body=body)
+
+
+def _authorized(request: ApiRequest, page: SampledPage, answer: object) -> ApiRequest:
+    """Return the request that got an answer with the places in its login where its credentials stand."""
+    exchange = next((one for one in page.observed.exchanges if one.body is answer), None)
+    return request if exchange is None else structs.replace(request, auth_places=exchange.places)
+
+
+def _held_out(shown: Sequence[Shown]) -> tuple[str, ...]:
+    """Return pages that are made as they were rendered by what the others of their group alone teach: some suffice."""
+    kept: list[str] = []
+    for place, one in enumerate(shown):
+        if len(kept) > MIN_PAGES:
+            break
+        mapping = induce([other for number, other in enumerate(shown) if number != place])
+        if mapping is not None and same_page(mapping, one):
+            kept.append(one.url)
+    return tuple(kept)
+
+
+def _is_known(draft: PatternDraft, shown: Shown) -> bool:
+    """Return whether the answers of a page are such as a draft takes for those of its pages."""
+    return len(met(draft.checks, shown.slots, shown.answers)) == len(draft.checks) and all(
+        drift_of(shape, answer) is None for shape, answer in zip(draft.shapes, shown.answers, strict=True)
+    )
+
+
+def _compared(mapping: PageMapping, shown: Shown) -> Agreement | None:
+    """Return how like a page is to what a mapping makes of its answers; None where it makes none of them."""
+    try:
+        made = render(mapping, shown.answers, shown.url, shown.slots, _EPOCH)
+    except DriftError:
+        return None
+    return agreement(made, shown.page)

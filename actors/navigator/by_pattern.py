@@ -1,0 +1,180 @@
+"""Learned APIs in the place of rendering: what all navigators know of them, when one may be asked, and what is told."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+import anyio
+from msgspec import structs
+
+from actors import redact
+from actors.navigator.attempts import Accepted, Attempt, Failed, Rejected, code_of
+from actors.patterns.index import PatternIndex
+from bus import Tables, follow
+from bus.clock import now_ms
+from protocol.browse import ApiPattern, LearningInsights, Part
+from protocol.faults import Category, Code, Fault, FaultContext
+from protocol.pages import BrowsePage, Fetched
+from protocol.patterns.pattern import PagePattern
+from protocol.patterns.use import Drift, PatternCall, PatternUsed
+from protocol.subjects import PATTERNS
+from protocol.tiers import RenderTier
+
+NOT_WATCHED: Final = "patterns_not_watched"
+
+_MADE_PARTS: Final = frozenset({Part.TABLES, Part.MARKDOWN})
+"""What a pattern makes of a page beside its words; for other parts the page itself is shown."""
+
+
+class KnownPatterns(Protocol):
+    """What a browse needs to know of learned APIs."""
+
+    def find(self, page: BrowsePage) -> PatternCall | None:
+        """Return what to ask in the place of a page, if something may be asked."""
+        ...
+
+    def hints(self, page: BrowsePage) -> tuple[ApiPattern, ...]:
+        """Return the APIs that are known for a page's address, trusted or not."""
+        ...
+
+    def suspend(self, call: PatternCall) -> None:
+        """Use a pattern no more before something new was learned of it."""
+        ...
+
+
+class NoPatterns:
+    """Knows no API."""
+
+    def find(self, page: BrowsePage) -> PatternCall | None:
+        """Find none."""
+        del page
+        return None
+
+    def hints(self, page: BrowsePage) -> tuple[ApiPattern, ...]:
+        """Know none."""
+        del page
+        return ()
+
+    def suspend(self, call: PatternCall) -> None:
+        """Do nothing."""
+
+
+@dataclass
+class SharedPatterns:
+    """The patterns of all learners, read from a local index."""
+
+    bus: Tables
+    clock: Callable[[], int] = now_ms
+    index: PatternIndex = field(default_factory=PatternIndex)
+    _suspended: dict[str, int] = field(default_factory=dict[str, int], init=False)
+    """The version of each pattern that drifted here, until another is learned."""
+
+    @asynccontextmanager
+    async def open(self) -> AsyncGenerator[SharedPatterns]:
+        """Follow what is learned as long as the block lasts."""
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(follow, self.bus, PATTERNS, self.update, NOT_WATCHED)
+            yield self
+            tasks.cancel_scope.cancel()
+
+    def update(self, key: str, pattern: PagePattern | None, revision: int) -> None:
+        """Take over what was learned or forgotten."""
+        del revision
+        if pattern is None:
+            self.index.drop(key)
+        else:
+            self.index.put(pattern)
+        if pattern is None or pattern.version != self._suspended.get(key):
+            self._suspended.pop(key, None)
+
+    def find(self, page: BrowsePage) -> PatternCall | None:
+        """Return what to ask in the place of a page, if something may be asked."""
+        profile, caller = _login(page)
+        call = self.index.find(page.url, profile, caller, self.clock())
+        return None if call is None or self._suspended.get(call.pattern_id) == call.version else call
+
+    def hints(self, page: BrowsePage) -> tuple[ApiPattern, ...]:
+        """Return the APIs that are known for a page's address, trusted or not."""
+        profile, caller = _login(page)
+        return self.index.hints(page.url, profile, caller, self.clock())
+
+    def suspend(self, call: PatternCall) -> None:
+        """Use a pattern no more before something new was learned of it."""
+        self._suspended[call.pattern_id] = call.version
+
+
+def _login(page: BrowsePage) -> tuple[str, str]:
+    profile = page.options.session_profile
+    return ("", "") if profile is None else (profile, page.caller)
+
+
+def may_use(page: BrowsePage) -> bool:
+    """Return whether a page that is made of data has all that is asked for."""
+    options = page.options
+    return not (
+        page.rendered
+        or page.outlinks
+        or options.force_tier not in (None, RenderTier.INTELLIGENCE)
+        or options.include_html
+        or options.include_network
+        or options.include_console
+        or options.wait_for_selector is not None
+        or options.scroll_to_load
+        or options.follow_pagination
+        or set(options.include) - _MADE_PARTS
+    )
+
+
+def pattern_used(page: BrowsePage, attempt: Attempt, ladder: Sequence[Attempt], at_ms: int) -> PatternUsed | None:
+    """Return what a use of a pattern teaches; `ladder` is what came of the tiers after it. None: nothing."""
+    call = attempt.by
+    if call is None:
+        return None
+    logged_in = page.options.session_profile is not None
+    url = "" if logged_in else redact.url(page.url)  # which page of a login was read is nobody's business
+    used = PatternUsed(pattern_id=call.pattern_id, domain=call.domain, url=url, at_ms=at_ms)
+    match attempt.outcome:
+        case Accepted():
+            return used
+        case Rejected(code=code):
+            return structs.replace(used, drift=Drift.UNLIKE, where="verifier", code=code.value)
+        case Failed(fault=failure):
+            return _after_fault(used, failure, ladder, logged_in=logged_in)
+        case _:
+            return None
+
+
+def _after_fault(used: PatternUsed, failure: Fault, ladder: Sequence[Attempt], *, logged_in: bool) -> PatternUsed:
+    context = failure.context or FaultContext()
+    used = structs.replace(used, code=failure.code.value, limited=failure.category is Category.RATE_LIMIT)
+    if failure.code is Code.HTTP_NOT_FOUND and any(isinstance(one.outcome, Accepted) for one in ladder):
+        return structs.replace(used, drift=Drift.STATUS)  # the page is there, and its API is not
+    if context.drift is None:
+        return structs.replace(used, transient=True)
+    drift = Drift(context.drift)
+    ended = drift is Drift.LOGIN_WALL and logged_in
+    return structs.replace(used, drift=drift, where=context.where or "", login_ended=ended)
+
+
+def is_drift(attempt: Attempt) -> bool:
+    """Return whether an attempt by a pattern says that its API is no longer what it was."""
+    failure = attempt.failure
+    return isinstance(failure, Rejected) or (failure is not None and code_of(failure) is Code.SITE_STRUCTURE_CHANGED)
+
+
+def insights(page: Fetched, hints: Sequence[ApiPattern]) -> LearningInsights | None:
+    """Return what was known of pages like this one, and used; None where nothing was."""
+    if not page.pattern and not hints:
+        return None
+    used = (page.pattern,) if page.pattern else ()
+    return LearningInsights(patterns_learned=len(hints), patterns_applied=len(used), skills_used=used)
+
+
+def with_hints(page: Fetched, hints: Sequence[ApiPattern]) -> Fetched:
+    """Add the APIs that were learned to those that the page itself showed, each once."""
+    shown = {(api.method, api.endpoint) for api in page.apis}
+    added = tuple(hint for hint in hints if (hint.method, hint.endpoint) not in shown)
+    return structs.replace(page, apis=(*page.apis, *added)) if added else page

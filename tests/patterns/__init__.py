@@ -1,0 +1,1 @@
+"""Learned patterns measured from outside: applications of our own, what they answer, and how they change."""

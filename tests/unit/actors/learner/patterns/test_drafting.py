@@ -1,0 +1,101 @@
+"""Which pages bear a pattern out: only those that are made by what other pages taught, and none may be made wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from msgspec import structs
+
+from actors.learner.patterns.course import Changes, learned
+from actors.patterns.trust import can_bypass, first_score, page_hash
+from protocol.documents import WebObservationSummary
+from protocol.page import PageFields
+from protocol.patterns.pattern import ApiRequest, PagePattern, PatternSource
+from protocol.patterns.sample import ApiExchange, PageSample
+from protocol.tiers import RenderTier
+
+NOW = 1_800_000_000_000
+NAMES = ("Merino", "Cotton", "Linen", "Hemp", "Mohair", "Jute")
+WORDS = ("carded and spun", "ginned by hand", "retted in dew", "hackled twice", "shorn in May", "beaten to tow")
+
+
+def url(number: int) -> str:
+    return f"https://mill.example/yarns/{number}"
+
+
+def sample(number: int, stock: str = "plenty", note: str = "", **fields: Any) -> PageSample:
+    """Return a page of the mill with the answer that it was made of, which says how much there is in a word."""
+    name, said = f"{NAMES[number]} yarn", f"A yarn which is {WORDS[number]}."
+    lines = [f"Yarn: {name}", said, "Ask for it" if stock == "none" else "In our shop", *filter(None, [note])]
+    body = {"id": 4711 + number, "title": name, "said": said, "stock": stock}
+    page = WebObservationSummary(url=url(number), title=name, markdown="\n\n".join(lines), text="\n".join(lines))
+    parts = structs.replace(page.parts, fields=PageFields(**fields))
+    return PageSample(
+        url=url(number),
+        final_url=url(number),
+        tier=RenderTier.PLAYWRIGHT,
+        page=structs.replace(page, parts=parts),
+        exchanges=(ApiExchange(url=f"https://mill.example/api/yarns/{number}", body=body),),
+    )
+
+
+def after(shown: Sequence[PageSample], known: Sequence[PagePattern] = ()) -> tuple[PagePattern, ...]:
+    """Return the patterns that are known after pages were shown one after another."""
+    kept = {one.pattern_id: one for one in known}
+    for number, one in enumerate(shown):
+        changes: Changes = learned(list(kept.values()), one, tuple(reversed(shown[:number])), NOW)
+        kept |= {each.pattern_id: each for each in changes.put}
+        for name in changes.drop:
+            kept.pop(name, None)
+    return tuple(kept.values())
+
+
+def test_a_page_that_a_mapping_was_made_of_bears_nothing_out() -> None:
+    (pattern,) = after([sample(0), sample(1), sample(2)])
+    alone = structs.replace(pattern, reproduced=(), verified_at=0)
+    (again,) = learned([alone], sample(1), (), NOW).put
+    (fresh,) = learned([again], sample(3), (), NOW).put
+
+    assert page_hash(url(1)) in pattern.made_of
+    assert can_bypass(pattern, NOW)
+    assert (again.reproduced, again.verified_at) == ((), NOW)
+    assert fresh.reproduced == (page_hash(url(3)),)
+
+
+def test_one_odd_page_of_three_does_not_keep_the_others_from_being_learned() -> None:
+    (pattern,) = after([sample(0), sample(1, image="https://mill.example/odd.png"), sample(2), sample(3)])
+
+    assert page_hash(url(1)) not in pattern.made_of
+    assert len(pattern.made_of) == 2
+    assert pattern.reproduced
+
+
+def test_what_makes_another_page_wrong_is_not_learned() -> None:
+    patterns = after([sample(0, note="Since 1890"), sample(1), sample(2), sample(3)])
+
+    assert not any(can_bypass(one, NOW) for one in patterns)
+
+
+def asked(number: str) -> tuple[ApiRequest, ...]:
+    return (ApiRequest(url=f"https://mill.example/{number}/yarns/{{id}}"),)
+
+
+@pytest.mark.parametrize(
+    ("place", "source"), [("api", PatternSource.OPENAPI_DISCOVERY), ("v2", PatternSource.API_EXTRACTION)]
+)
+def test_a_hint_lends_its_name_only_to_what_asks_the_same(place: str, source: PatternSource) -> None:
+    hint = PagePattern(
+        pattern_id="pat_hint",
+        domain="mill.example",
+        page="https://mill.example/yarns/{number}",
+        requests=asked(place),
+        source=PatternSource.OPENAPI_DISCOVERY,
+        score=first_score(PatternSource.OPENAPI_DISCOVERY),
+    )
+
+    (pattern,) = after([sample(0), sample(1), sample(2)], [hint])
+
+    assert (pattern.pattern_id, pattern.source) == ("pat_hint", source)
+    assert pattern.mapping is not None

@@ -1,0 +1,63 @@
+"""What must stand in answers: the piece of the address that they are for, and what was the same on all pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from actors.patterns.answer_checks import checks_of, first_unmet, met
+from protocol.patterns.mapping import AsIs as Text
+from protocol.patterns.mapping import Each, Fields, One, PageMapping, TemplateSlot, TemplateText, ValueSource
+from protocol.patterns.pattern import AnswerCheck
+
+NAME = ValueSource(level=1, path=("name",))
+NAMES = PageMapping(
+    page=Fields(fields={}),
+    markdown=(
+        Each(
+            source=ValueSource(path=("answers", 0, "items")),
+            parts=(
+                One(
+                    node=TemplateText(pieces=(TemplateSlot(source=ValueSource(level=1, path=("name",)), form=Text()),))
+                ),
+            ),
+        ),
+    ),
+)
+
+
+def answer(number: int, *, state: str = "ready", **more: Any) -> dict[str, Any]:
+    items = [{"name": "Loom", "state": state}, {"name": "Loom", "state": "ready"}]
+    return {"id": number, "title": f"Looms {number}", "note": None, "items": items, **more}
+
+
+PAGES = [({"number": "7"}, (answer(7),)), ({"number": "8"}, (answer(8),))]
+CHECKS = (
+    AnswerCheck(path=(0, "id"), slot="{number}"),
+    AnswerCheck(path=(0, "items", "*", "state"), value="ready"),
+    AnswerCheck(path=(0, "note")),
+)
+
+
+def test_what_is_the_same_and_not_written_is_to_stay_the_same() -> None:
+    assert set(map(str, checks_of(PAGES, NAMES, "https://mill.example/looms/{number}"))) == set(map(str, CHECKS))
+
+
+@pytest.mark.parametrize(
+    ("number", "given", "where"),
+    [
+        ("9", answer(9), ""),
+        ("9", answer(8), "0.id"),
+        ("9", answer(9, state="sold"), "0.items.*.state"),
+        ("9", answer(9, note="Sold out"), "0.note"),
+        ("9", answer(9, note=False), "0.note"),
+        ("9", {"id": 9}, ""),
+    ],
+)
+def test_an_answer_of_another_page_or_state_is_told(number: str, given: dict[str, Any], where: str) -> None:
+    assert first_unmet(CHECKS, {"number": number}, (given,)) == where
+
+
+def test_what_a_page_that_was_made_right_does_not_meet_is_no_check() -> None:
+    assert met(CHECKS, {"number": "9"}, (answer(9, state="sold"),)) == (CHECKS[0], CHECKS[2])
