@@ -84,7 +84,10 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         """Answer a round."""
         body = self.rfile.read(int(self.headers["content-length"] or 0))
-        self.reply(*(self.gateway.answer(body) if self.path == "/api/agent/interact" else (404, {})))
+        if self.path == "/api/agent/interact":
+            self.reply(*self.gateway.answer(body))
+        else:
+            self.reply(404, {})
 
     def do_OPTIONS(self) -> None:
         """Say that an extension may ask."""

@@ -37,7 +37,7 @@ async def shown(here: Showing, body: str, **options: object) -> str:
     one_in(
         3,
         [
-            ({}, False),
+            (dict[str, str](), False),
             ({"h.Access-Control-Allow-Origin": "*"}, True),
             ({"h.Access-Control-Allow-Origin": "{origin}"}, True),
             ({"h.Access-Control-Allow-Origin": "http://stranger.example"}, False),
