@@ -12,7 +12,7 @@ from tests.acting.oracles import ORACLES, UNSOLVED
 from tests.integration.playwright.browsing import Browsing
 from tests.integration.playwright.driving import site_and_browser
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.full]
 
 SEED = 3
 QUICK = frozenset(

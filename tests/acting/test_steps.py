@@ -10,7 +10,7 @@ from actors.verifier.steps.rules import judge_step
 from tests.acting.step_cases import collect
 from tests.integration.playwright.viewing import Viewing, viewing
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.full]
 
 
 @pytest.fixture(scope="module")

@@ -305,6 +305,7 @@ async def test_a_line_that_is_not_understood_is_passed_over(make_world: MakeWorl
         assert await texts(journal) == ["one", "two"]
 
 
+@pytest.mark.full
 @pytest.mark.slow
 async def test_while_the_connection_is_broken_a_journal_does_not_hang_for_long(make_world: MakeWorld) -> None:
     async with make_world() as world, taking_part(world, "asker") as bus:

@@ -138,6 +138,7 @@ async def test_files_survive_a_restart(make_world: MakeWorld) -> None:
         assert await store.get("file") == b"after"
 
 
+@pytest.mark.full
 @pytest.mark.slow
 async def test_while_the_connection_is_broken_a_store_does_not_hang_for_long(make_world: MakeWorld) -> None:
     async with make_world() as world, taking_part(world, "asker") as bus:

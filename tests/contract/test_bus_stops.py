@@ -9,6 +9,8 @@ from bus import DisconnectedError, remaining_ms
 from protocol.faults import Code, FaultError
 from tests.contract.world import ASK, ONCE, TOLD, Answer, Ask, MakeWorld, serve, taking_part, until
 
+pytestmark = pytest.mark.full
+
 LONG_MS = 20_000
 DRAIN_MS = 10_000
 

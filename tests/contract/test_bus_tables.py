@@ -237,6 +237,7 @@ async def test_a_watch_survives_a_restart(make_world: MakeWorld) -> None:
         assert told == [("a", Ask(text="before")), ("b", Ask(number=1)), ("b", Ask(number=2))]
 
 
+@pytest.mark.full
 @pytest.mark.slow
 async def test_while_the_connection_is_broken_a_table_does_not_hang_for_long(make_world: MakeWorld) -> None:
     async with make_world() as world, taking_part(world, "asker") as bus:

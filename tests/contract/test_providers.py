@@ -29,6 +29,8 @@ from tests.requirements import requirement
 from tests.support.model_dialects import SERVED, answer_of, error_of, stream_of
 from tests.support.models import Reply, ScriptedServer, raw, response, scripted, silence_after
 
+pytestmark = pytest.mark.full
+
 KEY = "planted-key-91c2"
 SECRET = "planted-secret-4471"
 WORDS = "What is the capital of France?"

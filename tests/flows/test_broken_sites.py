@@ -11,7 +11,7 @@ from tests.flows.system import System, refused
 from tests.site import Site
 from tests.support.scale import first, one_in
 
-pytestmark = [pytest.mark.nats, pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.nats, pytest.mark.browser, pytest.mark.slow, pytest.mark.full]
 
 BROKEN_OFF = (
     *("half/gzip", "half/gzip?frame=chunked", "half/gzip?frame=close", "half/deflate", "half/deflate?frame=chunked"),

@@ -19,6 +19,7 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(300),
     pytest.mark.skipif(CHROMIUM is None, reason="the shell of Chromium has no extensions, and a whole one is missing"),
+    pytest.mark.full,
 ]
 
 MARK: Final = "[data-weft-mark]"

@@ -19,7 +19,7 @@ from tests.support.scale import first
 from tests.support.system import environment
 from tests.support.system import weft as command
 
-pytestmark = [pytest.mark.nats, pytest.mark.slow]
+pytestmark = [pytest.mark.nats, pytest.mark.slow, pytest.mark.full]
 
 INSTALL_S = 120.0
 """The first test of a machine installs the Inspector."""

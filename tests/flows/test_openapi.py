@@ -93,6 +93,7 @@ def test_the_document_is_valid(patient: System) -> None:
     assert all("description" in schema for schema in document["components"]["schemas"].values())
 
 
+@pytest.mark.full
 @pytest.mark.timeout(RUN_S + 60)
 def test_whatever_the_document_allows_is_answered_as_it_says(
     patient: System, site: Site, tmp_path: Path, record_property: RecordProperty

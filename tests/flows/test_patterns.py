@@ -206,6 +206,7 @@ def test_what_a_login_has_taught_is_used_with_that_login_alone(system: System, s
     assert mill.documents > documents
 
 
+@pytest.mark.full
 def test_a_learner_that_is_killed_while_it_learns_keeps_nothing_wrong(system: System, site: Site) -> None:
     for number in range(3):
         system.page(site.url(f"/yarns/{number}"), forceTier="playwright")

@@ -15,6 +15,7 @@ from tests.flows.runs import Runs
 from tests.flows.system import System, refused, weft_up
 from tests.site import Site, site_in_thread
 from tests.site.recordable import MUST_STOP, SECRET, VERSIONS, Recordable
+from tests.support.scale import first
 
 pytestmark = [pytest.mark.nats, pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(240)]
 
@@ -122,7 +123,7 @@ def test_a_flow_is_done_again_with_other_inputs(place: Place) -> None:
     assert SECRET not in place.weft.log.read_text()
 
 
-@pytest.mark.parametrize("version", ["no names at all", "a list reversed", "plain elements with roles"])
+@pytest.mark.parametrize("version", first(1, ["no names at all", "a list reversed", "plain elements with roles"]))
 def test_a_page_that_has_changed_heals(place: Place, version: str) -> None:
     """The page tells that each control that was hit is the one that was recorded."""
     run, hits = place.replay("club", version)
@@ -131,7 +132,7 @@ def test_a_page_that_has_changed_heals(place: Place, version: str) -> None:
     assert hits == RECORDED["club"]
 
 
-@pytest.mark.parametrize("version", MUST_STOP)
+@pytest.mark.parametrize("version", first(1, MUST_STOP))
 def test_what_is_alike_or_gone_stops(place: Place, version: str) -> None:
     """The run stops before the step, and says why; the field that was filled in last has not lost the focus."""
     run, hits = place.replay("club", version)
@@ -141,6 +142,7 @@ def test_what_is_alike_or_gone_stops(place: Place, version: str) -> None:
     assert hits == RECORDED["club"][:1]
 
 
+@pytest.mark.full
 def test_a_run_that_has_stopped_is_resumed_from_its_first_step(place: Place) -> None:
     """Its session is gone with what was done there; the secret is wanted anew."""
     stopped, _ = place.replay("club", "gone")
@@ -172,6 +174,7 @@ def test_flows_are_their_callers_alone(place: Place, tmp_path: Path) -> None:
     assert (shown.status_code, SECRET in shown.text) == (400, False)
 
 
+@pytest.mark.full
 def test_the_command_line_lists_and_replays(place: Place) -> None:
     """`weft flows` has what REST has recorded; a flow that is forgotten is gone."""
     weft, flow = place.weft, place.flows["shop"]["flowId"]

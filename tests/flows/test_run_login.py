@@ -22,7 +22,7 @@ from tests.site import Site
 from tests.site.members import PASSWORD
 from tests.support.otlp import Receiver, receiving
 
-pytestmark = [pytest.mark.nats, pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.nats, pytest.mark.browser, pytest.mark.slow, pytest.mark.full]
 
 LOGIN = "login_keep_session"
 LIMIT_S = 120.0

@@ -25,7 +25,7 @@ from tests.site.notes import title
 from tests.site.rehearsed import ARRANGED
 from tests.support.scale import first
 
-pytestmark = pytest.mark.nats
+pytestmark = [pytest.mark.nats, pytest.mark.full]
 
 INTELLIGENCE = "intelligence"
 SCRIPTED = {"lightweight", "playwright"}

@@ -15,7 +15,7 @@ from protocol.browse import BrowseResult
 from tests.site import site_in_thread
 from tests.support.system import environment
 
-pytestmark = [pytest.mark.nats, pytest.mark.slow]
+pytestmark = [pytest.mark.nats, pytest.mark.slow, pytest.mark.full]
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("protocol", "bus", "actors", "config")

@@ -104,6 +104,7 @@ async def refuses(running: RunningWeft) -> None:
 # -- kill -9 -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("method", first(1, ["fork", "spawn"]))
 async def test_whatever_actor_is_killed_the_next_request_succeeds(tmp_path: Path, method: str) -> None:
     with anyio.fail_after(TEST_S):

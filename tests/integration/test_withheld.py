@@ -23,6 +23,7 @@ pytestmark = [
     pytest.mark.nats,
     pytest.mark.slow,
     pytest.mark.skipif(sys.platform != "linux", reason="reads /proc"),
+    pytest.mark.full,
 ]
 
 GIVEN = "sk-planted-5d1f77ab"

@@ -16,7 +16,7 @@ from tests.patterns.visits import visit, wrong
 
 pytestmark = [pytest.mark.nats, pytest.mark.browser, pytest.mark.slow]
 
-FIRST = ("stories", "press", "nextdoor")
+FIRST = ("stories", "press", "remixed")
 """The applications that are always tried: articles by id, those of WordPress by slug, and by a data route of Next."""
 
 LEARNED = 35

@@ -15,6 +15,7 @@ from tests.patterns.changes import Change, fitting
 from tests.patterns.learning import VISITS, is_learned, learn
 from tests.patterns.serving import TRANSIENT, Served, serving
 from tests.patterns.visits import Visit, visit, wrong
+from tests.support.scale import first
 
 pytestmark = [pytest.mark.nats, pytest.mark.browser, pytest.mark.slow]
 
@@ -49,7 +50,7 @@ def served(weft: System) -> Generator[list[Served]]:
 
 
 @pytest.mark.parametrize("change", [Change.RENAMED, Change.EMPTIED, Change.LOGIN_PAGE, Change.STALE])
-@pytest.mark.parametrize("number", range(len(FIRST)), ids=FIRST)
+@pytest.mark.parametrize("number", first(1, range(len(FIRST))), ids=FIRST)
 def test_a_change_is_noticed_and_learned_anew(weft: System, served: list[Served], number: int, change: Change) -> None:
     _ready(weft, served[number])
 

@@ -19,6 +19,7 @@ pytestmark = [
     pytest.mark.nats,
     pytest.mark.slow,
     pytest.mark.timeout(300),
+    pytest.mark.full,
 ]
 
 CODES = {Code.SECURITY_URL_BLOCKED.value, Code.SECURITY_ADDRESS_BLOCKED.value, Code.NETWORK_DNS_FAILED.value}

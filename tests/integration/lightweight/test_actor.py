@@ -18,7 +18,7 @@ from tests.integration.lightweight.showing import Showing, showing, text_of
 from tests.site.scripted import ARTICLE, LATE
 from tests.support.scale import first
 
-pytestmark = needs_engine
+pytestmark = [needs_engine, pytest.mark.full]
 
 
 def main(code: str, text: str = ARTICLE) -> str:

@@ -13,7 +13,7 @@ from tests.integration.lightweight.showing import Showing, showing, text_of
 from tests.site.scripted import ARTICLE, LATE
 from tests.support.scale import one_in
 
-pytestmark = [needs_engine, pytest.mark.slow]
+pytestmark = [needs_engine, pytest.mark.slow, pytest.mark.full]
 
 HUNG, CRASHED, WHOLE = Code.BROWSER_PAGE_HUNG, Code.PAGE_CRASHED, ""
 

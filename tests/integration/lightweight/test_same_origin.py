@@ -11,7 +11,7 @@ from tests.integration.lightweight.pages import needs_engine
 from tests.integration.lightweight.showing import Showing, showing, text_of
 from tests.support.scale import first, one_in
 
-pytestmark = needs_engine
+pytestmark = [needs_engine, pytest.mark.full]
 
 SECRET = "the hidden thread"
 TRY = """<main><h1>Page</h1><p id=p>waiting</p></main><script>

@@ -21,7 +21,7 @@ from tests.integration.playwright.browsing import Browsing, browsing
 from tests.integration.playwright.driving import Driving, code, driving, site_and_browser
 from tests.support.scale import first
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.full]
 
 PAINTED = (
     "<body style='margin:0'><div style='height:2000px;background:#0a0'></div>"

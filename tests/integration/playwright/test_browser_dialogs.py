@@ -40,7 +40,7 @@ from tests.integration.playwright.browsing import Browsing, page
 from tests.integration.playwright.driving import Driving, code, driving, site_and_browser
 from tests.support.scale import first, one_in
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.full]
 
 ASKING = """<title>Asks</title>
 <button onclick="said.textContent = 'alerted ' + alert('Mind the loom')">Alert</button>

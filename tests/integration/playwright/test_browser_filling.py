@@ -13,7 +13,7 @@ from tests.integration.playwright.browsing import Browsing
 from tests.integration.playwright.driving import Driving, code, driving, site_and_browser
 from tests.support.scale import first, one_in
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.full]
 
 # Like the frameworks, it overrides `value` and believes only what an event tells of.
 WATCHED = """<input id=f aria-label=Field value=old maxlength=300><script>

@@ -28,7 +28,7 @@ from protocol.faults import Code, FaultError
 from tests.integration.playwright.browsing import Browsing
 from tests.integration.playwright.driving import Driving, driving, site_and_browser
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.full]
 
 PAGE = """<title>Loom</title>
 <style>body{margin:0} #a,#b,#drop,#pick{position:absolute;width:80px;height:40px} #a{left:10px;top:10px}

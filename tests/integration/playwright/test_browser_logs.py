@@ -15,7 +15,7 @@ from protocol.faults import Code
 from tests.integration.playwright.browsing import Browsing
 from tests.integration.playwright.driving import Driving, code, driving, site_and_browser
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.full]
 
 ASKS = """<title>Asks</title><img src=/status/404><script>
 const secret = 'need' + 'le';

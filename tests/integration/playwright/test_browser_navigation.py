@@ -28,7 +28,7 @@ from tests.integration.playwright.browsing import Browsing, page
 from tests.integration.playwright.driving import Driving, code, driving, site_and_browser
 from tests.support.scale import first
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.full]
 
 RESTLESS = "<title>Restless</title><p id=n>0</p><script>setInterval(() => { n.textContent++ }, 20)</script>"
 OPENER = (

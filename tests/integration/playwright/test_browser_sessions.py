@@ -38,7 +38,7 @@ from tests.site import Site, serve_site
 from tests.support.browsers import BrowserReplica, browser_lives
 from tests.support.logins import login_of
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 KEY = new_key()
 TEST_S = 55.0

@@ -20,7 +20,7 @@ from tests.integration.playwright.driving import Driving, driving, site_and_brow
 from tests.requirements import requirement
 from tests.support.scale import first
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.full]
 
 LIMIT_S = 60.0
 

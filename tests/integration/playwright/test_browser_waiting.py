@@ -13,7 +13,7 @@ from tests.integration.playwright.browsing import Browsing
 from tests.integration.playwright.driving import Driving, code, driving, site_and_browser
 from tests.support.scale import first
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.full]
 
 LATER = "<p id=old>Old</p><script>setTimeout(() => { old.remove(); document.body.append(%s) }, 3600)</script>"
 COMES = LATER % "Object.assign(document.createElement('p'), {id: 'new', textContent: 'New'})"

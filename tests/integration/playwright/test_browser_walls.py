@@ -14,7 +14,7 @@ from tests.integration.playwright.driving import Driving, driving, site_and_brow
 from tests.integration.playwright.test_walls import FORBIDDEN, WAYS, Listener, listener
 from tests.support.scale import one_in
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.full]
 
 CLICKS = {
     "link": "<a href='{http}/'>Go</a>",

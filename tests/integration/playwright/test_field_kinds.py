@@ -18,7 +18,7 @@ from tests.integration.playwright.browsing import Browsing
 from tests.integration.playwright.driving import Driving, driving, site_and_browser
 from tests.support.scale import sized
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.full]
 
 LIMIT_S = 120.0
 MOST_FALSE_DENIES = 0.03

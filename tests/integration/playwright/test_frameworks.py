@@ -27,7 +27,7 @@ from tests.site.apps.chromium import Chromium, open_chromium
 from tests.site.scripted import ARTICLE
 from tests.support.scale import first, one_in
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.full]
 
 EQUAL = 0.98
 MAX_CHARS = 10_000_000

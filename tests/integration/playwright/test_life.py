@@ -27,7 +27,7 @@ from tests.integration.playwright.browsing import Browsing, browsing, page
 from tests.site.scripted import ARTICLE
 from tests.support.scale import first, one_in, sized
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.full]
 
 PROSE = f"<p>{ARTICLE}</p>"
 DEEPER = "e = e.appendChild(document.createElement('div'))"

@@ -29,6 +29,7 @@ pytestmark = [
     pytest.mark.browser,
     pytest.mark.slow,
     pytest.mark.skipif(sys.platform != "linux", reason="what is known of processes is Linux's"),
+    pytest.mark.full,
 ]
 
 PAGE_BYTES = sized(300_000_000, 700_000_000)

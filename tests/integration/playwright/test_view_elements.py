@@ -16,7 +16,7 @@ from tests.integration.playwright.markup import page
 from tests.integration.playwright.viewing import Viewing, viewing
 from tests.support.scale import first
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.full]
 
 
 @pytest.fixture(scope="module")

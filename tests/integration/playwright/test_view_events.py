@@ -11,7 +11,7 @@ from actors.fetchers.playwright.tab import Tab
 from tests.integration.playwright.viewing import Viewing, viewing
 from tests.support.scale import one_in
 
-pytestmark = [pytest.mark.browser]
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 TOAST = (
     "const t = Object.assign(document.createElement('div'), {{className: '{0}', textContent: {1}}});"

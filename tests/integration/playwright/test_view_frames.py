@@ -12,7 +12,7 @@ from protocol.faults import Code, FaultError
 from tests.integration.playwright.markup import page
 from tests.integration.playwright.viewing import Viewing, viewing
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.full]
 
 CARD = "<form><label>Card number <input autocomplete=cc-number value=4111111111111111></label><button type=button>Pay</button></form>"
 

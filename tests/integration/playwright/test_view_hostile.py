@@ -17,7 +17,7 @@ from protocol.browsers.results import PageInfo
 from tests.integration.playwright.viewing import Viewing, beside, viewing
 from tests.support.scale import one_in
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.full]
 
 MAX_BYTES = 20_000
 BOUND_S = 30.0

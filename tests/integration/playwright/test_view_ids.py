@@ -18,7 +18,7 @@ from protocol.faults import Code, FaultError
 from tests.integration.playwright.viewing import LIMIT_S, Viewing, viewing
 from tests.support.scale import first, one_in, sized
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.full]
 
 NAMES = ["Bread", "Butter", "Cheese", "Dates", "Eggs", "Figs", "Grapes", "Honey", "Ink", "Jam", "Kale", "Leek", "Milk"]
 STEPS = sized(5, 10)

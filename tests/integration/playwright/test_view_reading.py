@@ -14,7 +14,7 @@ from protocol.faults import Code, FaultError
 from tests.integration.playwright.viewing import Viewing, viewing
 from tests.support.scale import first
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.full]
 
 PROSE = "The weaver lays the warp first, thread beside thread, and only then throws the shuttle from side to side. " * 4
 

@@ -14,7 +14,7 @@ from protocol.faults import Code, FaultError
 from tests.integration.playwright.viewing import Viewing, viewing
 from tests.support.scale import first, sized
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.full]
 
 FRAMEWORKS = ["react", "vue", "svelte", "angular"]
 REDRAWS = sized(24, 252)

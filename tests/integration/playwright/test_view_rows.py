@@ -11,7 +11,7 @@ from protocol.browsers.gestures import ReadRows
 from protocol.browsers.results import ListRow, RowsRead
 from tests.integration.playwright.viewing import Viewing, viewing
 
-pytestmark = [pytest.mark.browser]
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 # Draws rows of 30 pixels into a window of 240, with a few beyond it, in the same nodes again and again.
 VIRTUAL = """<main><h1>Stock</h1><div id=pane style="height:240px;overflow-y:auto"><ul id=list style="position:relative;margin:0"></ul></div></main>

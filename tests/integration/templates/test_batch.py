@@ -18,6 +18,8 @@ from tests.integration.templates.reading_system import ALL, IN_BROWSER, STATIC, 
 from tests.requirements import requirement
 from tests.support.scale import first
 
+pytestmark = pytest.mark.full
+
 BATCH = "batch_extract_pages"
 SOON_MS = 500
 WORDS = "The shuttle carries the weft from one side of the loom to the other. " * 12

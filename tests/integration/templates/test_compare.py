@@ -17,7 +17,7 @@ from tests.integration.templates.reading_system import IN_BROWSER, Running, runn
 from tests.requirements import requirement
 from tests.support.sharing import Shared, inside, sharing
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 COMPARE = "multi_tab_compare"
 ENOUGH_S = 30.0

@@ -29,7 +29,7 @@ from tests.integration.templates.logging_in import Here, shared
 from tests.support.scale import first
 from tests.support.sharing import Shared, inside
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.full]
 
 NEEDLE = "needle & haystack"
 FORM = (

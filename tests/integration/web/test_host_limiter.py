@@ -17,7 +17,7 @@ from tests.integration.web.replicas import Replicas, replicas
 from tests.site.answers import Answer, Ask, Reply
 from tests.site.rehearsed import ARRANGED
 
-pytestmark = pytest.mark.nats
+pytestmark = [pytest.mark.nats, pytest.mark.full]
 
 WORKERS = 10
 PATH = "/rehearsed/paced"

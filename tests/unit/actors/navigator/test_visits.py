@@ -31,6 +31,8 @@ from tests.unit.actors.navigator.visitors import (
     regret,
 )
 
+pytestmark = pytest.mark.full
+
 MAX_REGRET = 0.10
 RUNS = sized(4, 8)
 CHANGED = sized(40, 100)
