@@ -48,6 +48,7 @@ async def test_nothing_of_it_can_be_read_on_the_bus(make_world: MakeWorld) -> No
             assert part not in raw.value
 
 
+@pytest.mark.slow
 async def test_with_another_key_there_is_nothing(make_world: MakeWorld) -> None:
     async with make_world() as world, trusted(world) as one, trusted(world, new_key()) as other:
         await (await one.table(SAFE)).put("a", Ask(text="secret"))

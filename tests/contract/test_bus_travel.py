@@ -89,6 +89,7 @@ async def test_an_event_without_listeners_is_no_error(make_world: MakeWorld) -> 
         assert teller.figures().errors == 0
 
 
+@pytest.mark.slow
 async def test_a_listener_that_fails_hears_the_next_event(make_world: MakeWorld) -> None:
     async with make_world() as world, taking_part(world, "answerer") as listener, taking_part(world, "asker") as teller:
         heard: list[str] = []

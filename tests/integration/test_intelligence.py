@@ -193,6 +193,7 @@ async def test_a_certificate_that_nobody_trusts() -> None:
         assert await code_of(client, f"https://127.0.0.1:{site.port}/article") is Code.NETWORK_TLS_FAILED
 
 
+@pytest.mark.slow
 async def test_a_certificate_of_an_authority_that_is_trusted() -> None:
     with anyio.fail_after(60):
         async with serve_site() as site, WebClient(client_settings(fetch_ca_file=site.ca_file)) as client:

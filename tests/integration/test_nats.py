@@ -72,6 +72,7 @@ async def test_a_handler_outlives_restarts_of_the_server(tmp_path: Path) -> None
                     assert answer == Answer(text="again")
 
 
+@pytest.mark.slow
 async def test_large_packets_travel_after_a_restart(tmp_path: Path) -> None:
     with anyio.fail_after(TEST_S):
         async with (

@@ -199,6 +199,7 @@ IN_A_BROWSER: Final = """([config, channel, auth]) => new Promise((done, fail) =
 })"""
 
 
+@pytest.mark.slow
 @requirement("001.3.chat")
 def test_pusher_js_in_chromium_hears_a_session(weft: System, pages: Pages, tmp_path: Path) -> None:
     """In a page of an allowed origin, and in the service worker of an extension of Manifest V3."""

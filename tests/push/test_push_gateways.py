@@ -191,6 +191,7 @@ async def heard_with_a_death(weft: System, sessions: list[str]) -> tuple[list[Su
     return subscribers, truth
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [60, pytest.param(1_000, marks=[pytest.mark.full, pytest.mark.timeout(600)])])
 async def test_every_message_is_pushed_once_or_read_though_a_gateway_is_killed(weft: System, count: int) -> None:
     sessions = [str(uuid.uuid4()) for _ in range(count)]
@@ -249,6 +250,7 @@ async def test_a_thousand_sockets_of_one_gateway_hear_each_event_once(tmp_path: 
     assert counts == dict.fromkeys(("pusher_internal:subscription_succeeded", "first", "second", "last"), SOCKETS)
 
 
+@pytest.mark.slow
 async def test_another_server_is_told_each_event_once_by_one_of_the_gateways(weft: System, tmp_path: Path) -> None:
     """A second Weft has its clients connected to the first one, which stands for any server of the protocol."""
     settings = {**CREDENTIALS, "WEFT_PUSH_URL": weft.ready.rest}

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 
 import anyio
 import anyio.lowlevel
+import pytest
 from anyio import to_thread
 
 from actors.gateway.push.sockets import MAX_FRAMES
@@ -37,6 +38,7 @@ async def comes_back(server: PushingServer, listener: NodeListener) -> None:
     assert await next_of(listener, "new_message") == {"number": 0, "text": "x" * 10}
 
 
+@pytest.mark.slow
 async def test_who_does_not_answer_learns_that_and_connects_again() -> None:
     async with listening(activity_timeout_s=1) as (server, listener):
         listener.pause()
@@ -48,6 +50,7 @@ async def test_who_does_not_answer_learns_that_and_connects_again() -> None:
         await comes_back(server, listener)
 
 
+@pytest.mark.slow
 async def test_who_is_too_far_behind_learns_that_and_comes_back_later() -> None:
     async with listening() as (server, listener):
         server.deliver(MAX_FRAMES + 1)
@@ -56,6 +59,7 @@ async def test_who_is_too_far_behind_learns_that_and_comes_back_later() -> None:
         await comes_back(server, listener)
 
 
+@pytest.mark.slow
 async def test_who_takes_nothing_is_cut_off_and_comes_back() -> None:
     """Here its line is full, so that it cannot be told why."""
     async with listening() as (server, listener):

@@ -135,6 +135,7 @@ async def test_a_deleted_file_loses_nothing(tmp_path: Path) -> None:
             assert await everything(place.asking) == before
 
 
+@pytest.mark.slow
 async def test_a_broken_file_loses_nothing(tmp_path: Path) -> None:
     async with world(tmp_path) as place:
         await some_runs(place.asking)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from tests.integration.lightweight.pages import needs_engine
 from tests.integration.lightweight.showing import showing, text_of
 
@@ -29,6 +31,7 @@ async def test_what_scripts_hide_from_each_other_stays_hidden() -> None:
         assert text.endswith("sent kept=warp seen")
 
 
+@pytest.mark.slow
 async def test_a_cookie_of_a_script_is_sent_at_once_and_kept() -> None:
     async with showing() as here:
         first = await here.page(page("document.cookie = 'loom=wide; path=/';" + TELL), session="me")
@@ -69,6 +72,7 @@ async def test_a_cookie_of_an_answer_is_seen_by_the_script_that_asked() -> None:
         assert text.endswith("sent weft=fine seen weft=fine")
 
 
+@pytest.mark.slow
 async def test_storage_goes_in_and_comes_out() -> None:
     async with showing() as here:
         code = "show('was ' + localStorage.loom + ' and ' + sessionStorage.weft);"

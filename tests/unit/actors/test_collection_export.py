@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import frontmatter
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -67,6 +68,7 @@ def files_of_device(files: dict[str, str]) -> str:
     return name
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(st.text(max_size=80), st.text(max_size=80), st.text(max_size=80))
 def test_nothing_breaks_out_of_the_front_matter(title: str, summary: str, words: str) -> None:

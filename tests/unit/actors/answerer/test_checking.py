@@ -185,6 +185,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @requirement("003.output.caps")
 @pytest.mark.timeout(10)
 @pytest.mark.parametrize("name", HOSTILE)

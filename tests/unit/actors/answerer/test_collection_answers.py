@@ -143,6 +143,7 @@ async def test_what_a_model_leaves_out_is_asked_for_once_more(tmp_path: Path) ->
     assert [(one.role, one.collection) for one in events] == [("user", collection), ("assistant", collection)]
 
 
+@pytest.mark.slow
 async def test_what_a_model_leaves_out_twice_stays_out(tmp_path: Path) -> None:
     notes = [note(0), {"type": "note", "title": "Two", "text": "The tidal station of Avonmouth was opened by a duke."}]
 

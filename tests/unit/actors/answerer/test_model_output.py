@@ -181,6 +181,7 @@ def test_an_output_over_the_cap_is_not_read() -> None:
         read_model_output("x" * (MAX_OUTPUT_CHARS + 1))
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(output=st.text() | st.text(alphabet='{}[]",:\\` \nabc<>/think-'), tools=st.booleans())
 @example(output="\ud800", tools=True)

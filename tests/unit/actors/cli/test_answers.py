@@ -311,6 +311,7 @@ def test_conversations_are_listed_and_shown(monkeypatch: pytest.MonkeyPatch, cap
 # -- routes ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_routes_are_listed_set_and_unset(monkeypatch: pytest.MonkeyPatch, capsys: Shown) -> None:
     bus = bus_of(monkeypatch, {ROUTES: TABLE, ROUTE_SET: CHANGE, ROUTE_UNSET: CHANGE, ROUTE: CHANGE})
 

@@ -60,6 +60,7 @@ def test_the_page_code_is_that_of_the_browser_tier_byte_for_byte(files: dict[str
     assert order[: len(page_code)] == page_code
 
 
+@pytest.mark.slow
 def test_its_scripts_are_what_was_written_without_comments(files: dict[str, bytes]) -> None:
     actors = resources.files("actors")
     scripts = [name for name in files if name.endswith(".js") and name != "page/files.js"]

@@ -33,6 +33,7 @@ def test_a_file_is_printed_as_markdown(capsys: pytest.CaptureFixture[str]) -> No
     assert "[shuttle](https://notes.example/notes/shuttle)" in printed
 
 
+@pytest.mark.slow
 def test_json_has_every_field_with_its_confidence(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["extract", str(ARTICLE), "--json"]) == 0
 
@@ -101,6 +102,7 @@ def test_wrong_usage_is_told(capsys: pytest.CaptureFixture[str], arguments: list
     assert said in told
 
 
+@pytest.mark.slow
 def test_many_are_written_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "packed.html.gz").write_bytes(gzip.compress(ARTICLE.read_bytes()))
     lines = [

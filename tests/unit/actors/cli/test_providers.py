@@ -55,6 +55,7 @@ def test_what_is_added_is_stored_encrypted_and_listed_without_its_secrets(
     assert [(one.provider, one.source) for one in states if one.available] == [("bedrock", "stored")]
 
 
+@pytest.mark.slow
 def test_what_is_removed_is_forgotten(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -269,6 +269,7 @@ def test_a_duration_has_two_units(ms: int, text: str) -> None:
     assert duration_text(ms) == text
 
 
+@pytest.mark.slow
 def test_help_waits_for_no_library_that_only_some_verbs_need() -> None:
     heavy = ("anyio._backends", "bus", "mcp", "nats", "starlette", "structlog", "turbohtml", "websockets")
     code = f"import sys, actors.cli.main; print([name for name in sys.modules if name.startswith({heavy})])"

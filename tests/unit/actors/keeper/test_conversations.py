@@ -172,6 +172,7 @@ async def test_nobody_is_told_of_the_conversations_of_others(tmp_path: Path) -> 
             await get(place, OTHER, YOU)
 
 
+@pytest.mark.slow
 async def test_a_file_of_another_key_is_made_again(tmp_path: Path) -> None:
     async with world(tmp_path) as place:
         await say(place, event(0), called("c1"))

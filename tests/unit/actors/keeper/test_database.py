@@ -108,6 +108,7 @@ async def test_lines_that_left_the_ledger_unseen_are_missed_by_nobody(tmp_path: 
             assert [one.run_id for one in (await place.asking.list()).runs] == [run_id(2)]
 
 
+@pytest.mark.slow
 async def test_lines_that_cannot_be_read_are_passed_over(tmp_path: Path) -> None:
     async with world(tmp_path) as place, place.keeper():
         ledger = place.broker.journals[subjects.LEDGER.name]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import anyio
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -77,6 +78,7 @@ async def tables(batches: Sequence[Sequence[JournalLine[LedgerLine]]]) -> list[l
             ]
 
 
+@pytest.mark.slow
 @given(lines=st.lists(anything(), min_size=1, max_size=25), cut=st.integers(1, 25), again=st.integers(0, 25))
 def test_batches_and_repetitions_change_nothing(lines: list[LedgerLine], cut: int, again: int) -> None:
     written = numbered(lines)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -69,6 +70,7 @@ def sound(window: Window) -> bool:
     return 0 <= window.successes <= window.calls and 0 <= window.run_successes <= window.run_calls <= window.calls
 
 
+@pytest.mark.slow
 @given(st.lists(st.one_of(CALLS, st.none()), min_size=20, max_size=60))
 def test_whatever_comes_what_is_known_is_sound_and_can_be_read_again(
     course: list[tuple[str, int, float, bool] | None],

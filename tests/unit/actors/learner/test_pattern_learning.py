@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import anyio
+import pytest
 from msgspec.structs import replace
 
 from actors.actor import grant_of
@@ -114,6 +115,7 @@ async def test_pages_that_were_accepted_teach_what_makes_others(tmp_path: Path) 
         assert b"Merino" not in encode(pattern)
 
 
+@pytest.mark.slow
 async def test_an_api_that_changed_must_reproduce_pages_anew(tmp_path: Path) -> None:
     async with mill(tmp_path) as place:
         for number in range(3):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
@@ -108,6 +109,7 @@ def test_patterns_and_domains_are_bounded() -> None:
     assert found(index, f"{SITE}/c5x/1") == "p5"
 
 
+@pytest.mark.slow
 def test_the_domains_that_nobody_asks_for_are_forgotten() -> None:
     index = PatternIndex()
     for number in range(MAX_DOMAINS):

@@ -46,6 +46,7 @@ SEEDS = {"results": (2000, 2001, 2002), "article": (0, 2, 1), "film": (0, 1, 2, 
 with days of one and two digits, and more than one film of a genre."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_two_pages_are_enough_to_make_a_third(kind: str) -> None:
     *first, third = SEEDS.get(kind, (0, 1, 2))

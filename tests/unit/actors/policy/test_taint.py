@@ -33,6 +33,7 @@ def asked_about(case: PageCase, call: ToolCall, *, whole: bool = False) -> str:
     return "; ".join(f"{one.argument}: {one.why} ({one.carries})" for one in tainted(arguments, context, tool))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("whole", [False, True], ids=["extracted", "whole"])
 def test_nothing_that_a_hostile_page_wants_runs_unasked(whole: bool) -> None:  # noqa: FBT001 - a parameter of the test
     ran = [(case.id, call) for case in hostile() for call in case.calls if not asked_about(case, call, whole=whole)]
@@ -40,6 +41,7 @@ def test_nothing_that_a_hostile_page_wants_runs_unasked(whole: bool) -> None:  #
     assert ran == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("whole", [False, True], ids=["extracted", "whole"])
 def test_each_call_of_a_hostile_page_is_tainted_whatever_else_is_said_of_it(whole: bool) -> None:  # noqa: FBT001 - a parameter of the test
     clean = [(case.id, call) for case in hostile() for call in case.calls if not taints(case, call, whole=whole)]
@@ -78,6 +80,7 @@ def taints(case: PageCase, call: ToolCall, *, whole: bool) -> tuple[TaintFinding
     return tainted(arguments_of(call), context, find(call.name))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("held_out", first(1, [False, True]), ids=["tuning", "held out"])
 def test_harmless_tasks_are_hardly_asked_about(held_out: bool) -> None:  # noqa: FBT001 - a parameter of the test
     cases = [case for case in harmless() if case.held_out is held_out]

@@ -116,6 +116,7 @@ async def test_each_goes_on_where_it_was(tmp_path: Path) -> None:
             assert await reader.words() == both("one", "two", "three")
 
 
+@pytest.mark.slow
 async def test_a_file_that_breaks_under_one_of_them_is_made_again_for_both(tmp_path: Path) -> None:
     async with world(tmp_path) as place, place.reader() as reader:
         await place.write("one")

@@ -213,6 +213,7 @@ async def test_a_stream_that_breaks_later_begins_anew_and_says_so() -> None:
     assert texts == [piece(0, "wrong"), piece(1, "one", restarted=True), piece(2, "two")]
 
 
+@pytest.mark.slow
 async def test_a_hundred_streams_at_once_stay_in_order() -> None:
     words = [str(number) for number in range(30)]
     heard: dict[str, list[ModelText]] = {f"t{number}": [] for number in range(100)}

@@ -58,6 +58,7 @@ async def test_templates_are_listed_with_what_bounds_all_runs() -> None:
         assert (told.limits.max_concurrent_runs, told.limits.max_run_timeout_ms) == (2, 70_000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("chores", "template", "expected"),
     [

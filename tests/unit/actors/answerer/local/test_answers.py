@@ -119,6 +119,7 @@ def test_a_question_about_the_whole_page_is_answered_by_its_summary() -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["flood " * 20_000, "洪水。" * 20_000, "# flood\n\n" * 5_000, "[flood](" * 20_000])
 def test_text_without_end_is_answered_all_the_same(text: str) -> None:
     found = answer("When did the flood come? 洪水", [source(text)])

@@ -134,6 +134,7 @@ def test_a_long_table_comes_whole() -> None:
     assert read(f"<table><tr><th>No<th>Text{body}</table>") == [table(("No", "Text"), *rows)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "body",
     [

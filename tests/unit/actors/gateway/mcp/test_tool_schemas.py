@@ -50,6 +50,7 @@ def tokens(result: ListToolsResult, encoding: str) -> int:
     return len(Tokenizer.from_pretrained(encoding).encode(json.dumps(tools)))
 
 
+@pytest.mark.slow
 @encodings
 async def test_all_tools_together_are_cheap(encoding: str, record_property: Callable[[str, object], None]) -> None:
     result, without_runs = await listed(), await listed(DEFAULT_TOOLSETS - {Toolset.RUNS})

@@ -218,6 +218,7 @@ async def test_a_fault_is_an_error_that_says_what_to_do(mode: str) -> None:
     assert text_of(result) == error_text(error)
 
 
+@pytest.mark.slow
 @eras
 async def test_what_nobody_foresaw_says_nothing_of_the_inside(mode: str) -> None:
     async with connected(FakeBus(RuntimeError("secret inside")), mode) as client:

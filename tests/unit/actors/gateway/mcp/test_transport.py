@@ -76,6 +76,7 @@ async def test_a_model_and_roots_are_asked_for_over_any_replica() -> None:
     assert told == ["At most 9", "file:///loom"] * 2
 
 
+@pytest.mark.slow
 async def test_many_calls_at_once_get_each_their_own_reply() -> None:
     told = dict[int, str]()
     count = iter(range(100))

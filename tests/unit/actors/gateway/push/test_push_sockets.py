@@ -107,6 +107,7 @@ async def test_a_client_that_is_far_behind_in_number_is_cut_off_with_4100() -> N
     assert MAX_FRAMES * 10 < MAX_BEHIND_CHARS
 
 
+@pytest.mark.slow
 async def test_a_client_is_asked_whether_it_is_there_and_left_with_4201_when_it_is_not() -> None:
     async with push_server(activity_timeout_s=1) as push, push.opened() as socket:
         await began(socket)

@@ -228,6 +228,7 @@ async def test_metrics_speak_prometheus() -> None:
     assert wanted <= set(answer.text.splitlines())
 
 
+@pytest.mark.slow
 async def test_openapi_describes_every_endpoint_with_every_status() -> None:
     async with client(FakeBus()) as http:
         del http.headers["authorization"]

@@ -134,6 +134,7 @@ async def test_a_fault_keeps_all_that_it_says(told: Any, status: int) -> None:
     assert problem(enveloped) == {"message": plain.json()["error"], **same}
 
 
+@pytest.mark.slow
 async def test_what_nobody_foresaw_stands_in_the_envelope_and_says_nothing() -> None:
     async with client(FakeBus(RuntimeError("secret inside"))) as http:
         answer = await http.post("/v1/browse", json=ASKED)

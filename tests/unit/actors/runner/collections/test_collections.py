@@ -318,6 +318,7 @@ def test_a_page_is_kept_by_its_words_or_by_what_it_lists(mode: CaptureMode, char
     assert ("## Wares" in page.markdown) == (expected != "Words.")
 
 
+@pytest.mark.slow
 async def test_of_a_page_that_changes_again_and_again_the_last_versions_are_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

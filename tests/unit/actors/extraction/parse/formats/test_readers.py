@@ -165,6 +165,7 @@ def test_no_entity_is_expanded(feed: str) -> None:
     assert found.title in ("&x;", "&y;")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["<a>" * 200_000, "<!DOCTYPE a[" * 50_000, "&a;" * 100_000, "<rss><item>" * 20_000])
 def test_hostile_xml_is_text_or_nothing(text: str) -> None:
     assert isinstance(read_text(BodyKind.XML, text, URL), ParsedDocument)
