@@ -149,7 +149,7 @@ async def test_of_two_learners_one_acts_and_the_other_goes_on_where_it_stopped(t
 
                 assert turn is not None
                 assert turn.value is not None
-                assert turn.value.replica in {"one", "other"}  # a busy machine may lose its turn, and never acts twice
+                assert turn.value.replica == "one"
                 assert steps == [(READING, OPUS.model), (TOOL, SONNET.model)]
         async with place.learner("third"):
             await asker.write(*failures(10, SONNET))

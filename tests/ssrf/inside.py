@@ -59,7 +59,7 @@ FIRST_PORT_OF_WAYS = 20_000
 WAYS_OF_A_PAGE = 16
 ROUNDS_OF_WAYS = {"lightweight": 2, "playwright": 1}
 MOST_ROUNDS_OF_WAYS = 5
-LEAST_LEADING = {"lightweight": 20, "playwright": 80}
+LEAST_LEADING = {"lightweight": 30, "playwright": 80}
 """Ways that a tier knows at all, so that they lead to a public address; on a busy machine some take another round."""
 
 """The light tier cuts a page short that gets no turn of the processor for long: what led in one round leads."""
