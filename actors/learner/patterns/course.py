@@ -118,19 +118,7 @@ def _changes(
     group: Sequence[SampledPage],
     now_ms: int,
 ) -> Changes:
-    sample = group[-1].sample
-    pattern = former or PagePattern(
-        pattern_id=pattern_id(draft.template, draft.requests, sample),
-        domain=domain_of(sample.final_url),
-        page=draft.template,
-        requests=draft.requests,
-        source=PatternSource.API_EXTRACTION,
-        score=0.0,
-        created_at=now_ms,
-        profile=sample.profile,
-        caller=sample.caller,
-        version=0,
-    )
+    pattern = former or _new_pattern(draft, group[-1].sample, now_ms)
     source = pattern.source if _asks_the_same(pattern.requests, draft.requests) else PatternSource.API_EXTRACTION
     pattern = structs.replace(
         pattern,
@@ -155,6 +143,21 @@ def _changes(
     pattern = _marked(pattern, group)
     dropped = tuple(one.pattern_id for one in replaced if one.pattern_id != pattern.pattern_id)
     return Changes((pattern,), dropped)
+
+
+def _new_pattern(draft: PatternDraft, sample: PageSample, now_ms: int) -> PagePattern:
+    return PagePattern(
+        pattern_id=pattern_id(draft.template, draft.requests, sample),
+        domain=domain_of(sample.final_url),
+        page=draft.template,
+        requests=draft.requests,
+        source=PatternSource.API_EXTRACTION,
+        score=0.0,
+        created_at=now_ms,
+        profile=sample.profile,
+        caller=sample.caller,
+        version=0,
+    )
 
 
 def _marked(pattern: PagePattern, pages: Sequence[SampledPage]) -> PagePattern:
