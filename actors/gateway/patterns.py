@@ -170,7 +170,12 @@ def _call(tool: str, given: Struct, surface: Surface) -> ClientCall:
 
 
 def _asker(request: RequestContext) -> dict[str, Any]:
-    return {"caller": request.caller.name, "with_logins": Scope.SESSIONS in request.caller.scopes}
+    scopes = request.caller.scopes
+    return {
+        "caller": request.caller.name,
+        "with_logins": Scope.SESSIONS in scopes,
+        "with_single_pages": Scope.OPERATE in scopes,
+    }
 
 
 def _login(app: AppContext, request: RequestContext, pattern: PatternInfo) -> bytes:

@@ -33,10 +33,14 @@ PageTemplate = Annotated[str, Meta(pattern=rf"^(?:{_ADDRESS})?$(?!\n)", max_leng
 
 
 class PatternAsker(Struct, frozen=True, kw_only=True):
-    """Who asks; with `with_logins` also for what was learned with his own saved logins."""
+    """Who asks; with `with_logins` also for what was learned with his own saved logins.
+
+    With `with_single_pages` also for hints that name the one page that somebody has visited.
+    """
 
     caller: str
     with_logins: bool = False
+    with_single_pages: bool = False
 
 
 class ListPatterns(PatternAsker, frozen=True, kw_only=True):

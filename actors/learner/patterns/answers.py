@@ -33,13 +33,23 @@ SHIFT: Final = 0.05
 """What one judgement adds or takes away (1.B, `ai_feedback`)."""
 
 _ANSWER_SLOT: Final = re.compile(r"\{\d+:")
+_GUESS: Final = re.compile(r"\{\w+=")
 
 
 def is_visible(pattern: PagePattern, asker: PatternAsker) -> bool:
-    """Return whether somebody may know of a pattern: what was learned with a login is its owner's alone."""
+    """Return whether somebody may know of a pattern.
+
+    What was learned with a login is its owner's alone. A hint at the only page that was seen names that page, and who
+    has visited it is nobody's business but the operator's.
+    """
     if not (pattern.caller or pattern.profile):
-        return True
+        return asker.with_single_pages or not _is_of_single_page(pattern)
     return asker.with_logins and pattern.caller == asker.caller
+
+
+def _is_of_single_page(pattern: PagePattern) -> bool:
+    is_seen = pattern.source is PatternSource.API_EXTRACTION and pattern.mapping is None and pattern.page != ""
+    return is_seen and ("{" not in pattern.page or _GUESS.search(pattern.page) is not None)
 
 
 def visible(pattern: PagePattern | None, asker: PatternAsker) -> PagePattern:
@@ -189,10 +199,10 @@ def imported(one: FiledPattern, now_ms: int) -> PagePattern | str:
 # -- judging and calling -----------------------------------------------------------------------------------------------
 
 
-def judged(pattern: PagePattern, *, helpful: bool, now_ms: int) -> tuple[PagePattern, float]:
-    """Return a pattern after feedback, and how far that has shifted its score."""
+def judged(pattern: PagePattern, *, steps: int, now_ms: int) -> tuple[PagePattern, float]:
+    """Return a pattern after feedback that moves it by steps (-1, 0, 1), and how far that has shifted its score."""
     before = decayed(pattern, now_ms)
-    after = after_feedback(before, SHIFT if helpful else -SHIFT, now_ms)
+    after = after_feedback(before, steps * SHIFT, now_ms) if steps else before
     return after, round(after.score - before.score, 6)
 
 

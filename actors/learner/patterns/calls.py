@@ -39,6 +39,7 @@ from protocol.patterns.listing import (
 )
 from protocol.patterns.pattern import PagePattern
 
+MAX_OPINIONS: Final = 10_000
 MAX_CALLERS: Final = 10_000
 FEEDBACK: Final = Rate.per_minute(MAX_FEEDBACK_A_MINUTE, MAX_FEEDBACK_A_MINUTE)
 
@@ -52,6 +53,8 @@ class PatternCalls:
     clock: Callable[[], int]
     corrections: UserFeedback = field(default_factory=UserFeedback)
     _judged: OrderedDict[str, float] = field(default_factory=OrderedDict[str, float], init=False)
+    _opinions: OrderedDict[tuple[str, str], int] = field(default_factory=OrderedDict[tuple[str, str], int], init=False)
+    """How far each caller has moved each pattern, in steps: by one at most, or one caller would decide for all."""
 
     def list(self, request: ListPatterns) -> PatternList:
         """List patterns that the caller may know of."""
@@ -101,12 +104,13 @@ class PatternCalls:
         before = answers.visible(self.store.get(request.pattern_id), request)
         now_ms = self.clock()
         correction = self._correction(before, request.correct_url, now_ms)
-        after, shift = answers.judged(before, helpful=request.helpful, now_ms=now_ms)
+        steps = self._steps(request)
+        after, shift = answers.judged(before, steps=steps, now_ms=now_ms)
 
         async def decide() -> tuple[Iterable[PagePattern], Iterable[str]]:
             nonlocal after, shift
             pattern = answers.visible(self.store.get(request.pattern_id), request)
-            after, shift = answers.judged(pattern, helpful=request.helpful, now_ms=now_ms)
+            after, shift = answers.judged(pattern, steps=steps, now_ms=now_ms)
             is_new = correction is not None and self.store.get(correction.pattern_id) is None
             return (after, correction) if correction is not None and is_new else (after,), ()
 
@@ -122,6 +126,15 @@ class PatternCalls:
             message = "correctUrl: it is no address of the same site that may be asked"
             raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field="correctUrl"))
         return hint
+
+    def _steps(self, request: JudgePattern) -> int:
+        key = (request.caller, request.pattern_id)
+        former = self._opinions.get(key, 0)
+        self._opinions[key] = min(max(former + (1 if request.helpful else -1), -1), 1)
+        self._opinions.move_to_end(key)
+        if len(self._opinions) > MAX_OPINIONS:
+            self._opinions.popitem(last=False)
+        return self._opinions[key] - former
 
     def _check_rate(self, caller: str) -> None:
         now_ms = self.clock()

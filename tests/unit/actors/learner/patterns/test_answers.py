@@ -61,6 +61,17 @@ def test_what_a_login_taught_is_for_its_owner_alone(who: AskPattern, *, sees: bo
         assert refused.value.fault.code is Code.VALIDATION_UNKNOWN_PATTERN
 
 
+def test_which_single_page_somebody_has_visited_is_the_operators_alone() -> None:
+    hints = [pattern(page=f"{SITE}/hats/{{number=7}}"), pattern(page=f"{SITE}/plan"), pattern(page="")]
+    bob, operator = (
+        AskPattern(caller="bob", pattern_id="pat_1"),
+        AskPattern(caller="ann", pattern_id="pat_1", with_single_pages=True),
+    )
+
+    assert [answers.is_visible(hint, bob) for hint in hints] == [False, False, True]
+    assert [answers.is_visible(hint, operator) for hint in hints] == [True, True, True]
+
+
 def test_lists_go_on_where_they_ended() -> None:
     kept = [PRIVATE, *(pattern(number, domain=f"{number % 2}.example") for number in range(5))]
     ids: list[str] = []
@@ -119,8 +130,8 @@ def test_what_may_not_be_asked_is_not_imported(filed: FiledPattern) -> None:
 
 
 def test_feedback_shifts_by_five_percent_at_most() -> None:
-    better, up = answers.judged(pattern(score=0.5), helpful=True, now_ms=NOW)
-    worse, down = answers.judged(pattern(score=0.5), helpful=False, now_ms=NOW)
+    better, up = answers.judged(pattern(score=0.5), steps=1, now_ms=NOW)
+    worse, down = answers.judged(pattern(score=0.5), steps=-1, now_ms=NOW)
 
     assert (better.score, up, worse.score, down) == (0.55, 0.05, 0.45, -0.05)
 
