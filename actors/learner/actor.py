@@ -164,7 +164,7 @@ class Learner(Actor):
     async def browsed(self, event: PageBrowsed) -> None:
         """Learn from the sample of a page that was accepted."""
         if self._patterns is not None and event.sample:
-            self._patterns.accepted(event.sample)
+            self._patterns.accepted(event.sample, event.url)
 
     @subscribes(subjects.PATTERN_USED, at_once=8)
     async def pattern_used(self, used: PatternUsed) -> None:

@@ -37,7 +37,7 @@ def pattern_refusal(pattern: PagePattern) -> str:
 
 def replay_refusal(request: ApiRequest, url: str, body: str, page_url: str) -> str:
     """Return why a request of a pattern is not sent to this address with this body; "" for one that may be."""
-    headers = request.headers | dict.fromkeys(request.auth_headers, REDACTED)
+    headers = request.headers | dict.fromkeys((*request.auth_headers, *request.auth_places), REDACTED)
     exchange = ApiExchange(
         url=url, method=request.method, headers=headers, with_cookies=request.auth is not None, sent=body, body={}
     )

@@ -64,7 +64,8 @@ def requests_of(observed: Sequence[Observed]) -> tuple[ApiRequest, ...] | None:
     for parts in learnable[-1]:
         request = _on_all_pages(parts, learnable[:-1], known)
         if request is not None and not any(one.parts == request.parts for one in candidates):
-            known.add_answers(len(candidates), [one.exchange.body for one in request.parts])
+            if request.follows_page:  # what the same question is answered with another time is good for once
+                known.add_answers(len(candidates), [one.exchange.body for one in request.parts])
             candidates.append(request)
     if not any(one.follows_page for one in candidates) and (len(set(urls)) > 1 or not candidates):
         return None

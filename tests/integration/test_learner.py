@@ -137,9 +137,9 @@ async def test_what_was_learned_outlives_the_learner_and_its_file(tmp_path: Path
 async def test_of_two_learners_one_acts_and_the_other_goes_on_where_it_stopped(tmp_path: Path) -> None:
     async with world(tmp_path) as place:
         asker = place.asking
-        async with place.learner("one"):
+        async with place.learner("one", learning_interval_ms=500):
             await asker.looked()
-            async with place.learner("other"):
+            async with place.learner("other", learning_interval_ms=500):
                 for name, tool in ((HAIKU, TOOL), (SONNET, READING)):
                     await asker.write(*failures(10, name, tool))
                     await asker.until(lambda row: row is not None, override_key(tool))

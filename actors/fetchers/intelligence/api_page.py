@@ -20,12 +20,11 @@ from actors.fetchers.credentials import resolved, same_site
 from actors.fetchers.logins import Login
 from actors.fetchers.page_answer import is_json
 from actors.markdown.plain_text import plain_text
+from actors.patterns.acceptance import replay_refusal
 from actors.patterns.addresses import fill
 from actors.patterns.answer_checks import first_unmet, mark_of
 from actors.patterns.mapping import DriftError, render
-from actors.patterns.safety import refusal
 from actors.patterns.shapes import drift_of
-from actors.redact import REDACTED
 from actors.web.exchange import WebRequest, WebResponse
 from actors.web.rate_limits import retry_after_ms
 from protocol.browse import SelectorAttempt, TitleAttempt
@@ -36,7 +35,6 @@ from protocol.page import wire_names
 from protocol.pages import VISIBLE_CHARS, Fetched, FetchPage, PageEvidence
 from protocol.patterns.api_calls import ApiAnswers
 from protocol.patterns.pattern import ApiRequest
-from protocol.patterns.sample import ApiExchange
 from protocol.patterns.use import Drift, PatternCall
 from protocol.sessions import origin_of
 from protocol.tiers import RenderTier
@@ -132,7 +130,7 @@ class ApiPage:
             body = fill(request.body, self.call.slots, known) if request.body else ""
         except ValueError:
             raise changed(Drift.MISSING, "slots") from None
-        if why := refusal(_as_exchange(request, url, body), self.request.url):
+        if why := replay_refusal(request, url, body, self.request.url):
             raise FaultError(fault(Code.SECURITY_URL_BLOCKED, f"A request of a learned pattern is not sent: {why}."))
         return WebRequest(
             url,
@@ -188,13 +186,6 @@ def _initiator(page_url: str, url: str) -> dict[str, str]:
     if origin == origin_of(url):
         return {"referer": page_url.partition("#")[0]}
     return {"referer": f"{origin}/", "origin": origin}
-
-
-def _as_exchange(request: ApiRequest, url: str, body: str) -> ApiExchange:
-    """Return a request as it would have been seen, for the rules of what may be sent again."""
-    headers = {**request.headers, **dict.fromkeys((*request.auth_headers, *request.auth_places), REDACTED)}
-    cookies = request.auth is not None
-    return ApiExchange(url=url, method=request.method, headers=headers, with_cookies=cookies, sent=body, body={})
 
 
 def needs(request: ApiRequest) -> set[int]:

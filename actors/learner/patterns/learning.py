@@ -76,7 +76,9 @@ class PatternLearning:
     hints: HintFinder | None = None
     memory: SampleMemory = field(default_factory=SampleMemory)
     _samples: OrderedDict[str, PageSample] = field(default_factory=OrderedDict[str, PageSample], init=False)
-    _accepted: OrderedDict[str, None] = field(default_factory=OrderedDict[str, None], init=False)
+    _accepted: OrderedDict[str, str] = field(default_factory=OrderedDict[str, str], init=False)
+    """The addresses of pages that were accepted, by the samples of them that have not come."""
+
     _waiting: deque[tuple[int, News]] = field(
         default_factory=lambda: deque[tuple[int, News]](maxlen=WAITING), init=False
     )
@@ -104,18 +106,22 @@ class PatternLearning:
             sample = await self._in_thread(unpacked, self.seal, sealed.sealed)
         except (UnsealError, MalformedError, zlib.error):
             return
-        if sample.sample_id in self._accepted:
-            del self._accepted[sample.sample_id]
-            self._take(sample)
-        else:
+        url = self._accepted.pop(sample.sample_id, None)
+        if url is None:
             _remember(self._samples, sample.sample_id, sample)
+        else:
+            self._take_of(sample, url)
 
-    def accepted(self, sample_id: str) -> None:
-        """Learn from a sample, which has come or will: its page was accepted."""
+    def accepted(self, sample_id: str, url: str) -> None:
+        """Learn from a sample, which has come or will: its page was asked for by `url`, and accepted."""
         sample = self._samples.pop(sample_id, None)
         if sample is None:
-            _remember(self._accepted, sample_id, None)
+            _remember(self._accepted, sample_id, url)
         else:
+            self._take_of(sample, url)
+
+    def _take_of(self, sample: PageSample, url: str) -> None:
+        if sample.url == url:  # a tier says nothing of pages that it was not asked for
             self._take(sample)
 
     def used(self, used: PatternUsed) -> None:

@@ -51,12 +51,6 @@ def _once(store: Store, ask: Ask, match: re.Match[str]) -> Any:
     return _data(store.one("id", ask.query["doc"]))
 
 
-def _turning(store: Store, ask: Ask, match: re.Match[str]) -> Any:
-    """Answer with a text of its own each time, as what a page shows at random."""
-    free = Prose(f"turn/{next(_turns)}")
-    return {"title": free.title(), "body": free.paragraphs(4, 5)}
-
-
 def _words(store: Store, ask: Ask, match: re.Match[str]) -> Any:
     """Answer with a script that has the words of a page."""
     body = f"window.WORDS = {json.dumps(_data(store.one('id', match[1])))};"
@@ -125,14 +119,5 @@ const one = await post(`/api/parcel/${{part[1]}}/open`, {{ by: 'reader' }});{_DR
 const one = await get('/api/leaf/' + part[1]);
 const write = (method, what) => fetch(`${{BASE}}/api/leaf/${{part[1]}}/${{what}}`, {{ method, body: '{{"n":1}}' }});
 await Promise.all([write('POST', 'views'), write('PUT', 'draft'), write('DELETE', 'lock')]);{_DRAW}""",
-    ),
-    Application(
-        name="turning",
-        make=article,
-        path=lambda one: f"/lucky/{one['id']}",
-        api=((r"/api/lucky", _turning),),
-        shown=lambda one: [],
-        script=f"""
-const one = await get('/api/lucky?slot=' + part[1]);{_DRAW}""",
     ),
 )

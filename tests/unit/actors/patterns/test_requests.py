@@ -225,6 +225,14 @@ def test_a_credential_that_no_login_holds_is_not_asked_with() -> None:
     assert requests_of(pages) is None
 
 
+def test_what_the_same_question_is_answered_with_each_time_anew_makes_no_address() -> None:
+    def page(number: int) -> Observed:
+        ticket = f"t{number * 7919}"
+        return observed(f"/p/{number}", exchange("/api/ticket", {"ticket": ticket}), f"/api/once/{ticket}?p={number}")
+
+    assert learned(page(1), page(2)) == []
+
+
 def test_a_page_without_one_of_the_requests_has_no_answers() -> None:
     pages = [observed("/p/1", "/api/p/1"), observed("/p/2", "/api/p/2")]
     requests = requests_of(pages)
