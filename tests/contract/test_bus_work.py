@@ -196,6 +196,7 @@ async def test_one_piece_of_work_does_not_wait_for_more(make_world: MakeWorld) -
             await done.wait()
 
 
+@pytest.mark.slow
 async def test_a_worker_that_drains_leaves_the_rest_to_others(make_world: MakeWorld) -> None:
     async with (
         make_world() as world,

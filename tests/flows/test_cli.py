@@ -17,7 +17,7 @@ from actors import registry
 from bus.nats.server import find_binary, read_ports
 from protocol.browse import BrowseResult, StructuredError
 from protocol.faults import Code
-from protocol.schemas import messages
+from protocol.schemas import message_types
 from tests.flows.system import CALL_S, POLL_S, Json, System, run, weft_up
 from tests.requirements import requirement
 from tests.site import Site
@@ -213,7 +213,7 @@ def test_doctor_names_the_cure(tmp_path: Path) -> None:
 def test_schema_describes_what_is_answered(weft: System, site: Site) -> None:
     known = msgspec.json.decode(weft.run("schema").stdout, type=dict[str, Json])
 
-    assert known.keys() == messages().keys()  # each of which test_schemas.py looks at
+    assert known.keys() == message_types().keys()  # each of which test_schemas.py looks at
     page = weft.browse(site.url("/csv"), includeDecisionTrace=True, includeNetwork=True, includeHtml=True)
     jsonschema.validate(page.json(), known["edge.browse.result"])
     jsonschema.validate(weft.browse(site.url("/challenge")).json(), known["edge.error"])
@@ -232,6 +232,7 @@ def test_a_second_weft_is_kept_out_of_a_data_folder(weft: System) -> None:
     assert weft.http.get("/readyz").status_code == 200
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_two_systems_run_side_by_side(weft: System, site: Site, tmp_path: Path) -> None:
     with weft_up(tmp_path, WEFT_FETCH_CA_FILE=site.ca_file) as other:
@@ -259,6 +260,7 @@ def test_actors_of_one_system_live_where_they_are_put(site: Site, tmp_path: Path
     assert [row["actor"] for row in rows] == ["fetchers.intelligence", "gateway", "navigator", "navigator", "verifier"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "sharing", [("--single-process",), ("--actors", "gateway,navigator,verifier,fetchers.intelligence=2")]
 )

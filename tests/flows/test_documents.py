@@ -34,7 +34,9 @@ REPORT = (
 )
 
 
-@pytest.mark.parametrize("path", TITLES)
+@pytest.mark.parametrize(
+    "path", [pytest.param(path, marks=[pytest.mark.slow] if path.endswith(".pdf") else []) for path in TITLES]
+)
 def test_every_kind_has_one_shape(weft: System, site: Site, path: str) -> None:
     result = weft.page(site.url(path))
 

@@ -151,6 +151,7 @@ async def test_a_batch_is_run_waited_for_or_not_and_leaves_its_files(
     assert over == {"cancelRequested": False, "currentStatus": "succeeded", "schemaVersion": "1.0"}
 
 
+@pytest.mark.full
 @requirement("002.12.acceptance")
 @pytest.mark.browser
 @pytest.mark.parametrize(("transport", "era"), first(1, [("http", "auto"), ("stdio", "legacy")]))
@@ -288,6 +289,7 @@ async def test_a_run_is_cancelled_before_its_next_step(
     assert (run["status"], run["errorCode"]) == ("canceled", "RUN_CANCELED")
 
 
+@pytest.mark.full
 @requirement("002.5.artifacts")
 @pytest.mark.slow
 async def test_a_file_is_gone_after_its_time(tmp_path: Path, site: Site) -> None:

@@ -166,6 +166,7 @@ async def test_nats_may_be_killed_while_a_page_is_read(tmp_path: Path) -> None:
             assert await stop_process(running.process) == 0
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("killed", first(1, ["launcher", "zygote"]))
 async def test_when_the_launcher_or_the_zygote_is_killed_everything_ends(tmp_path: Path, killed: str) -> None:
     with anyio.fail_after(TEST_S):
@@ -210,6 +211,7 @@ async def test_work_in_hand_is_finished_and_nothing_is_left(
             assert not (running.data_dir / "run" / "ready.json").exists()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("mode", first(1, [((),), (("--single-process",),)]), ids=["processes", "one-process"])
 async def test_a_second_signal_ends_everything_at_once(tmp_path: Path, mode: tuple[str, ...]) -> None:
     with anyio.fail_after(TEST_S):
@@ -392,6 +394,7 @@ async def open_nats(folder: Path) -> AsyncGenerator[str]:
             process.terminate()
 
 
+@pytest.mark.full
 async def test_two_launchers_on_one_nats_are_one_system(tmp_path: Path) -> None:
     front = ("--actors", "gateway=2,navigator,verifier")
     back = ("--actors", "fetchers.intelligence=2")

@@ -191,6 +191,7 @@ async def heard_with_a_death(weft: System, sessions: list[str]) -> tuple[list[Su
     return subscribers, truth
 
 
+@pytest.mark.full
 @pytest.mark.slow
 @pytest.mark.parametrize("count", [60, pytest.param(1_000, marks=[pytest.mark.full, pytest.mark.timeout(600)])])
 async def test_every_message_is_pushed_once_or_read_though_a_gateway_is_killed(weft: System, count: int) -> None:

@@ -149,6 +149,7 @@ async def test_a_json_module_is_read() -> None:
         assert ARTICLE in text_of(await here.page(main("<p id=p></p>", code)))
 
 
+@pytest.mark.full
 @pytest.mark.slow
 async def test_a_page_that_goes_where_nothing_is_stays() -> None:
     async with showing() as here:
@@ -196,6 +197,7 @@ async def test_the_console_and_dialogs_are_told() -> None:
         assert quiet.console == ()
 
 
+@pytest.mark.full
 @pytest.mark.slow
 async def test_an_element_is_waited_for() -> None:
     async with showing() as here:

@@ -89,6 +89,7 @@ def test_what_is_covered_in_its_middle_is_clicked_where_it_is_free(it: Driving) 
     assert it.js("log") == [1]
 
 
+@pytest.mark.full
 def test_what_covers_an_element_for_a_moment_is_waited_for(it: Driving) -> None:
     it.show(
         f"{LOGGED}<button onclick='note(1)'>Buy</button><div id=veil style='position:fixed;inset:0'></div>"
@@ -185,6 +186,7 @@ def test_a_file_that_a_click_brings_is_among_the_downloads(it: Driving) -> None:
     assert it.web.shelf.kept[file.name].startswith(b"name,length")
 
 
+@pytest.mark.full
 def test_a_click_that_closes_its_own_tab_is_done(it: Driving) -> None:
     inner = "<button onclick=window.close()>Bye</button>"
     it.show(f'<button onclick="window.open(`{page(inner)}`)">Open</button>')

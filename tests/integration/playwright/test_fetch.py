@@ -208,6 +208,7 @@ def test_frames_are_read_wherever_they_come_from(web: Browsing) -> None:
     ]
 
 
+@pytest.mark.full
 def test_deep_nesting_does_not_stop_the_reader(web: Browsing) -> None:
     deeper = "e = e.appendChild(document.createElement('div'))"
     html = f"{PROSE}<script>let e = document.body; for (let i = 0; i < 1500; i++) {deeper}; e.append('End.')</script>"
@@ -360,6 +361,7 @@ def test_consent_is_refused_and_never_given(web: Browsing, buttons: str, said: s
     assert (said in put_away, "agreed" in put_away, "Thread 11" in put_away) == (True, False, True)
 
 
+@pytest.mark.full
 def test_a_list_that_grows_is_read_to_its_end(web: Browsing) -> None:
     html = """<main><h1>Rows</h1><ul id=u></ul></main><script>let n = 0; const add = () => { for (let i = 0; i < 20 &&
     n < 100; i++) u.insertAdjacentHTML('beforeend', `<li style="height:60px">Row number ${n++} of the list.</li>`) };
@@ -370,6 +372,7 @@ def test_a_list_that_grows_is_read_to_its_end(web: Browsing) -> None:
     assert ("Row number 99 of" in short, "Row number 99 of" in long) == (False, True)
 
 
+@pytest.mark.full
 def test_a_list_that_recycles_its_rows_is_read_whole(web: Browsing) -> None:
     html = """<style>body { margin: 0 } .row { position: absolute; left: 0; right: 0; height: 50px }</style>
     <h1>Threads</h1><div id=box style="height:400px;overflow-y:auto;position:relative">

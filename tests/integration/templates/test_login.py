@@ -127,6 +127,7 @@ async def test_fields_are_found_as_the_caller_says(it: Here, fields: dict[str, A
     assert told.title == "The mill"
 
 
+@pytest.mark.full
 @inside
 async def test_of_two_forms_it_is_the_one_to_log_in_by(it: Here) -> None:
     run = await it.run("crowded", fields=SELECTORS).to(1)
@@ -229,6 +230,7 @@ async def test_a_form_that_went_with_its_browser_is_not_sent_empty() -> None:
         assert posts(it, "plain") == 0
 
 
+@pytest.mark.full
 @inside
 async def test_a_runner_that_does_not_know_the_credentials_says_so_where_it_needs_them(it: Here) -> None:
     run = await it.run("plain").to(1)
@@ -242,6 +244,7 @@ async def test_a_runner_that_does_not_know_the_credentials_says_so_where_it_need
     assert on.told()[1] is None
 
 
+@pytest.mark.full
 @inside
 async def test_without_a_sign_of_success_the_end_of_the_form_is_told_as_that(it: Here) -> None:
     silent = await it.run("silent").to()
@@ -268,6 +271,7 @@ async def test_a_login_outlives_its_browser() -> None:
         assert told.title == "The mill"
 
 
+@pytest.mark.full
 @inside
 async def test_in_a_session_of_the_caller_it_works_in_a_tab_of_its_own(it: Here) -> None:
     begun = await it.do(CreateSession(url=it.site.url("/article")))

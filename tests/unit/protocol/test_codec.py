@@ -48,7 +48,7 @@ def test_a_request_is_told_the_words_to_choose_from(body: bytes, field: str, wor
     assert "there are" not in refusal(Decoder(BrowseOptions), body).message
 
 
-@pytest.mark.parametrize("name", one_in(4, sorted(WIRE_TYPES)))
+@pytest.mark.parametrize("name", one_in(8, sorted(WIRE_TYPES)))
 @pytest.mark.slow
 def test_what_is_written_conforms_to_its_schema_and_is_read_back_the_same(name: str) -> None:
     kind = WIRE_TYPES[name]

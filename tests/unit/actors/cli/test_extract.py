@@ -25,6 +25,7 @@ Your browser shows no frames.
 """
 
 
+@pytest.mark.slow
 def test_a_file_is_printed_as_markdown(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["extract", str(ARTICLE), "--url", "https://notes.example/loom/"]) == 0
 

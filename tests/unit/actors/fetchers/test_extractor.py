@@ -130,6 +130,7 @@ async def test_an_ordinary_page_is_read_in_a_thread() -> None:
     assert thread != threading.get_ident()
 
 
+@pytest.mark.slow
 async def test_an_extraordinary_page_is_read_in_a_process_that_stays_for_the_next_and_takes_what_a_thread_does() -> (
     None
 ):

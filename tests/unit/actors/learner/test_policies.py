@@ -68,6 +68,7 @@ QUICK: dict[tuple[str, World], Bounds] = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.slow
 @pytest.mark.parametrize(("policy", "world"), sized(list(QUICK), list(GOALS)))
 def test_a_policy_holds_its_figures(policy: str, world: World) -> None:

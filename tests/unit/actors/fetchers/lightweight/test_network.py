@@ -270,6 +270,7 @@ async def test_json_becomes_a_module() -> None:
         assert foreign in here.engine.failed
 
 
+@pytest.mark.slow
 async def test_requests_have_an_end() -> None:
     async with world(plain) as here:
         for number in range(MAX_REQUESTS):
