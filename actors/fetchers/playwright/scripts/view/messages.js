@@ -1,6 +1,6 @@
 // Tells what a page says to whoever acts on it: that something went wrong, or well. In the words and signs that sites use for it.
 weft.part((view) => {
-  const UP = 3, SHORT = 160, MANY = 60;
+  const UP = 3, SHORT = 160, MANY = 60, MANY_STYLES = 5000;
   const SPOKEN = '[role="alert"], [role="status"], [role="alertdialog"], [role="log"], [aria-live]:not([aria-live="off"])';
   const STYLED = ['toast', 'snackbar', 'alert', 'notif', 'notice', 'flash', 'message', 'feedback', 'error', 'invalid', 'danger', 'success'];
   const UNSTYLED = `${SPOKEN}, [aria-invalid="true"]`, STYLE = new RegExp(STYLED.join('|'), 'i');
@@ -78,16 +78,22 @@ weft.part((view) => {
     return tones;
   }
 
-  // All that MESSAGES fits. Most elements have a class that others have, too: each is looked at once, which no selector does.
+  // Whether a class calls something a message: told once for all that have it, as long as the page stands.
+  function isStyled(style) {
+    const styles = view.known.styles?.size < MANY_STYLES ? view.known.styles : (view.known.styles = new Map());
+    let styled = styles.get(style);
+    if (styled === undefined) styles.set(style, (styled = STYLE.test(style)));
+    return styled;
+  }
+
+  // All that MESSAGES fits: which no selector finds as soon.
   function* standing() {
     const marked = [...view.findAll(document, '[role], [aria-live], [aria-invalid="true"]')]; // sooner found than what is looked for among them
-    const unstyled = new Set(marked.filter((one) => view.matches(one, UNSTYLED))), styles = new Map();
+    const unstyled = new Set(marked.filter((one) => view.matches(one, UNSTYLED)));
     const all = view.findAll(document, unstyled.size ? `[class], ${UNSTYLED}` : '[class]');
     for (let index = 0; index < all.length; index++) {
-      const element = all[index], style = view.attribute(element, 'class') ?? '';
-      let styled = styles.get(style);
-      if (styled === undefined) styles.set(style, (styled = STYLE.test(style)));
-      if (styled || unstyled.has(element)) yield element;
+      const element = all[index];
+      if (isStyled(view.attribute(element, 'class') ?? '') || unstyled.has(element)) yield element;
     }
   }
 

@@ -14,7 +14,8 @@ weft.part((view) => {
   const UNROWED = new Set(['body', 'td', 'th', 'option', 'path', 'g']);
   const CONTROLS = new Set(['button', 'input', 'select', 'textarea']);
   const MANY_SIBLINGS = 2000;
-  const among = new Map(), rows = new Map();
+  const among = new Map(), rows = new Map(), named = new Map();
+  const HEADINGS = 'h1, h2, h3, h4, h5, h6, th, strong';
   const GENERATED = /^[:«_]?r[0-9a-z]{0,4}[:»_]?$|^(?:radix|headlessui|mui|ember|ext|yui|mat|cdk|react-aria|downshift|el-id|svelte|__|chakra|mantine|rc)[-_:\d]|[0-9a-f]{8}|\d{4}/i;
 
   // Ids that a program makes up afresh, so that nothing follows from them.
@@ -87,8 +88,16 @@ weft.part((view) => {
     return false;
   }
 
+  // What a row is called beside an element in it: told once for all its controls, whose own words are never among those.
+  function rowName(row, element) {
+    if (row === element || !CONTROLS.has(view.tag(element)) || view.closest(element, HEADINGS)) return wordsOf(row, element);
+    let name = named.get(row);
+    if (name === undefined) named.set(row, (name = wordsOf(row, element)));
+    return name;
+  }
+
   // The words that tell a row from the others, without those of its controls and of `without`.
-  function rowName(row, without) {
+  function wordsOf(row, without) {
     let first = '', heading = '';
     const enter = (node) => node !== without && !CONTROLS.has(view.tag(node)) && view.shows(node) && view.attribute(node, 'role') !== 'button';
     for (const node of view.nodes(row, enter, MANY_NODES)) {

@@ -5,7 +5,7 @@ weft.part((view) => {
   const WORDLESS = new Set([...VOID, 'select', 'textarea']);
   const MANY_CHARS = 100_000, HREF = 300, DEEP = 8;
   const NAMES = ['data-testid', 'data-test', 'name', 'aria-label', 'placeholder'];
-  const named = new Map(), placed = new Map();
+  const named = new Map(), placed = new Map(), firsts = new Map();
   const quoted = (value) => value.replace(/&/g, '&amp;').replace(/"/g, '&quot;').replace(/</g, '&lt;');
   const escaped = (value) => value.replace(/\\/g, '\\\\').replace(/"/g, '\\"');
 
@@ -54,10 +54,10 @@ weft.part((view) => {
     return path(element);
   }
 
-  // The first that fits is mostly another one, and sooner found than all of them.
+  // The first that fits is mostly another one, and sooner found than all of them; elements alike have their selectors in common.
   function fitsFirst(selector, element) {
     const root = element.getRootNode();
-    return (root instanceof ShadowRoot ? root.querySelector(selector) : view.findFirst(document, selector)) === element;
+    return once(firsts, root, selector, () => (root instanceof ShadowRoot ? root.querySelector(selector) : view.findFirst(document, selector))) === element;
   }
 
   function fitsAlone(selector, element) {

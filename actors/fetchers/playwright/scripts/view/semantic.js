@@ -3,6 +3,7 @@ weft.part((view) => {
   const LEAST_SEEN = 0.66, NAME_CHARS = 50, SELECTED_CHARS = 200, MANY_HITS = 600, LATEST_MS = 600, ALWAYS = 60, MANY_SCROLLS = 20, LEAST_SCROLL = 40, MORE = 4, LEAST_BOX = 3, SAMPLES = 7, MANY_NODES = 300;
   const HOLDERS = new Set(['dialog', 'alertdialog', 'tablist', 'menu', 'menubar', 'toolbar', 'grid', 'tree', 'list', 'listbox', 'radiogroup', 'group', 'region', 'form']);
   const CONTROLS = 'a[href], button, input, select, textarea, summary, iframe, [role], [onclick], [tabindex], [contenteditable]';
+  const WHOLE = new Set(['button', 'input', 'select', 'textarea']); // never broken into lines
   const TICKS = new Set(['checkbox', 'radio', 'file']);
   const ROLES = {
     button: 'btn', link: 'link', a: 'link', textbox: 'inp', searchbox: 'inp', input: 'inp', textarea: 'inp', spinbutton: 'inp', editor: 'inp', checkbox: 'chk',
@@ -99,6 +100,7 @@ weft.part((view) => {
 
   // Of a link over several lines that which is widest: the middle of all of them may lie beside it.
   function widest(element, visible) {
+    if (WHOLE.has(view.tag(element))) return visible;
     const rows = element.getClientRects();
     if (rows.length < 2 || rows.length > 20) return visible;
     let best = null;
