@@ -19,6 +19,7 @@ from tests.site.apps import answer_apps, answer_corpus
 from tests.site.broken import BROKEN
 from tests.site.documents import DOCUMENTS
 from tests.site.healing import answer_healing
+from tests.site.large import prose
 from tests.site.members import answer_members
 from tests.site.notes import NOTES
 from tests.site.rehearsed import REHEARSED
@@ -43,6 +44,7 @@ brotli = cast("_Brotli", import_module("brotli"))
 
 _PAGES = Path(__file__).parent / "pages"
 _MIB = 1 << 20
+_SENTENCES = 180
 _LAST_MODIFIED = "Wed, 01 Jan 2025 10:00:00 GMT"
 _ETAG = '"weft-1"'
 
@@ -139,6 +141,20 @@ def _huge(ask: Ask) -> Answer:
     return Reply(200, headers=(("Content-Type", "text/plain"),), chunks=pieces)
 
 
+def _prose(ask: Ask) -> Answer:
+    """Answer with an article of some 17 KB that is like no other: the rest of its path decides its words."""
+    words = prose(ask.rest, _SENTENCES)
+    parts = [
+        f"<h2>{' '.join(words[at].split()[1:4])}</h2><p>{' '.join(words[at : at + 5])}</p><p>{words[at + 5]}</p>"
+        for at in range(0, _SENTENCES, 6)
+    ]
+    links = "".join(f'<li><a href="/prose/{ask.rest}-{number}">Note {number}</a></li>' for number in range(40))
+    name = f"Note {ask.rest}"
+    article = f"<main><article><h1>{name}</h1>{''.join(parts)}</article></main>"
+    head = f"<!doctype html><html lang=en><title>{name}</title>"
+    return text(f"{head}<body><nav><ul>{links}</ul></nav>{article}<footer>Notes</footer>", HTML)
+
+
 def _fresh(ask: Ask) -> Answer:
     control = f"max-age={ask.query.get('age', '0')}"
     headers: Headers = (("ETag", _ETAG), ("Last-Modified", _LAST_MODIFIED), ("Cache-Control", control))
@@ -213,6 +229,7 @@ ROUTES: tuple[tuple[str, Callable[[Ask], Answer]], ...] = (
     ("/spa", lambda _: page("spa.html")),
     ("/login", lambda _: page("login.html")),
     ("/fresh", _fresh),
+    ("/prose", _prose),
     ("/cookies", _cookies),
     ("/table", _table),
     ("/hidden", lambda _: page("hidden.html")),
