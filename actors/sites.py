@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 import httpx2
 from publicsuffixlist import PublicSuffixList
@@ -19,6 +19,7 @@ _NO_TOKEN = re.compile(r"[^A-Za-z0-9_-]")
 _NO_HOST = re.compile(r"[^A-Za-z0-9_.-]")
 
 
+@lru_cache(maxsize=512)
 def site_of(address: str, field: str = "domain") -> str:
     """Return the site of a web address or of a bare host, such as example.co.uk, 127.0.0.1 or localhost.
 

@@ -5,8 +5,10 @@ SQLite's FTS5 holds the terms. The file shows how often a term occurs and beside
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
 from typing import ClassVar, Final, Literal, NamedTuple, TypeVar
 
@@ -38,6 +40,9 @@ Kind = Literal["source", "text", "page"]
 
 MAX_PASSAGES: Final = 1_000
 """Passages of one document that can be found."""
+
+MAX_CALLERS: Final = 4
+"""Callers whose words are remembered while an index is written."""
 
 _PURPOSE: Final = COLLECTIONS.name
 
@@ -85,11 +90,12 @@ class _Indexing:
     journal: str
     number: int
     """Tells the ids of journals apart."""
-    terms: dict[str, HiddenTerms] = field(default_factory=dict[str, HiddenTerms])
+    terms: OrderedDict[str, HiddenTerms] = field(default_factory=OrderedDict[str, HiddenTerms])
+    """How the terms of callers are hidden, those last who were met last."""
 
     def writes(self, line: int, document: _Owned) -> list[Write]:
         """Return the statements that index a document in place of what it was."""
-        hidden = self.terms.setdefault(document.caller, HiddenTerms.of(self.seal, document.caller))
+        hidden = self._terms_of(document.caller)
         scope = hidden.hidden(scope_of(document.collection))
         title, rows, terms = hidden.hide_text(document.title), list[tuple[object, ...]](), list[tuple[object, ...]]()
         for number, (above, text) in enumerate(_cut(document.markdown)):
@@ -111,6 +117,13 @@ class _Indexing:
             terms.append((name, f"{title} {hidden.hide_text(above)}".strip(), hidden.hide_text(text), scope))
         return [*removal(_OF_OWNER, document.caller, document.owner), (_ADD, rows), (_INDEX, terms)]
 
+    def _terms_of(self, caller: str) -> HiddenTerms:
+        hidden = self.terms[caller] = self.terms.get(caller) or HiddenTerms.of(self.seal, caller)
+        self.terms.move_to_end(caller)
+        if len(self.terms) > MAX_CALLERS:
+            self.terms.popitem(last=False)
+        return hidden
+
 
 def removal(which: str, *values: object) -> list[Write]:
     """Return the statements that take passages away."""
@@ -131,9 +144,13 @@ class CollectionPassages:
         _REMOVE.format(f"journal = '{COLLECTIONS.name}' AND line < ?"),
     )
 
+    @cached_property
+    def _indexing(self) -> _Indexing:
+        return _Indexing(self.seal, COLLECTIONS.name, 0)
+
     async def update(self, lines: Sequence[JournalLine[CollectionLine]]) -> TableUpdate:
         """Return what lines change, in their order."""
-        return await _updated(_Indexing(self.seal, COLLECTIONS.name, 0), lines, _change_of_collection)
+        return await _updated(self._indexing, lines, _change_of_collection)
 
 
 @dataclass(frozen=True)
@@ -150,9 +167,13 @@ class PagePassages:
         _REMOVE.format(f"journal = '{PAGES_READ.name}' AND line < ?"),
     )
 
+    @cached_property
+    def _indexing(self) -> _Indexing:
+        return _Indexing(self.seal, PAGES_READ.name, 1)
+
     async def update(self, lines: Sequence[JournalLine[PageRead]]) -> TableUpdate:
         """Return what lines change; of a page the last reading counts."""
-        return await _updated(_Indexing(self.seal, PAGES_READ.name, 1), lines, _change_of_page)
+        return await _updated(self._indexing, lines, _change_of_page)
 
 
 async def _updated(

@@ -25,8 +25,8 @@ _MAX_WORD_CHARS: Final = 64
 _DIGEST_BYTES: Final = 5
 """Of a million words, one shares its digest with another."""
 
-_KEPT_WORDS: Final = 50_000
-"""Words of a caller whose digests are remembered while an index is written."""
+_KEPT_WORDS: Final = 8_000
+"""Words of a caller whose digests are remembered: most of what a page says has been said before."""
 
 _LEAST_STEM: Final = 3
 _VOWELS: Final = frozenset("aeiouy")
@@ -91,6 +91,7 @@ class HiddenTerms:
 
     key: bytes = field(repr=False)
     _known: dict[str, str] = field(default_factory=dict[str, str], init=False, repr=False)
+    """What stands for a word, or for a character, that was met."""
 
     @classmethod
     def of(cls, seal: Seal, caller: str) -> HiddenTerms:
@@ -99,13 +100,21 @@ class HiddenTerms:
 
     def hide_text(self, text: str) -> str:
         """Return the terms of a text as one that SQLite cuts at its blanks."""
-        return " ".join(map(self.hidden, terms_of(text)))
+        hidden = list[str]()
+        for run in _RUN.finditer(_plain(text)):
+            word = run[0][:_MAX_WORD_CHARS] if run[1] is None else run[0]
+            if (known := self._known.get(word)) is None:
+                known = " ".join(map(self.hidden, terms_of(word)))
+                self._remember(word, known)
+            hidden.append(known)
+        return " ".join(hidden)
 
     def hidden(self, term: str) -> str:
         """Return what stands for a term."""
-        if (known := self._known.get(term)) is None:
+        return blake2b(term.encode(), key=self.key, digest_size=_DIGEST_BYTES).hexdigest()
+
+    def _remember(self, word: str, hidden: str) -> None:
+        if len(word) <= _MAX_WORD_CHARS:
             if len(self._known) >= _KEPT_WORDS:
                 self._known.clear()
-            known = blake2b(term.encode(), key=self.key, digest_size=_DIGEST_BYTES).hexdigest()
-            self._known[term] = known
-        return known
+            self._known[word] = hidden

@@ -8,7 +8,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from types import MappingProxyType
@@ -116,6 +116,7 @@ class SiteKey:
     shape_key: str
 
 
+@lru_cache(maxsize=512)
 def site_key_of(url: str) -> SiteKey | None:
     """Return the key of a web address, if it is one."""
     try:
