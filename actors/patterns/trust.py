@@ -135,8 +135,7 @@ def decayed(pattern: PagePattern, now_ms: int) -> PagePattern:
     Weeks are counted from day 7 on, which begins the first. What they have taken so far stands in one decay, so that
     it is taken once however often this is asked.
     """
-    since = pattern.verified_at or pattern.created_at
-    days = (now_ms - since) / _DAY_MS
+    since, days = pattern.verified_at or pattern.created_at, days_unverified(pattern, now_ms)
     if pattern.archived or days < _WEEK_DAYS:
         return pattern
     weeks = math.floor((days - _WEEK_DAYS) / _WEEK_DAYS) + 1
@@ -153,6 +152,11 @@ def decayed(pattern: PagePattern, now_ms: int) -> PagePattern:
             version=pattern.version + 1,
         )
     return _archived(pattern, now_ms) if days >= ARCHIVE_DAYS else pattern
+
+
+def days_unverified(pattern: PagePattern, now_ms: int) -> float:
+    """Return for how many days nobody has verified a pattern, since it was made where nobody ever has."""
+    return (now_ms - (pattern.verified_at or pattern.created_at)) / _DAY_MS
 
 
 def after_use(pattern: PagePattern, used: PatternUsed, now_ms: int) -> PagePattern:

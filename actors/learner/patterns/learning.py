@@ -7,6 +7,7 @@ from collections import OrderedDict, deque
 from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final, TypeVar
 
 import anyio
@@ -18,6 +19,7 @@ from actors.learner.patterns.course import domain_of, learned
 from actors.learner.patterns.discovery import HintFinder
 from actors.learner.patterns.samples import SampleMemory
 from actors.learner.patterns.store import PatternStore
+from actors.learner.patterns.sweeping import forget_outlived
 from actors.learner.turn import ReplicaTurn
 from actors.patterns.trust import after_use
 from actors.redact import REDACTED
@@ -38,6 +40,7 @@ PATTERN_LEARNED: Final = "pattern_learned"
 NOT_LEARNED: Final = "page_not_learned_from"
 NO_HINTS: Final = "page_without_hints"
 NOT_VERIFIED: Final = "pattern_not_verified"
+NOT_SWEPT: Final = "patterns_not_swept"
 
 MAX_UNPACKED_BYTES: Final = 8 * 1024 * 1024
 WAITING: Final = 64
@@ -50,6 +53,9 @@ LEASE_MS: Final = 10_000
 """How long a replica that is gone keeps the others from learning."""
 
 TICK_S: Final = 1.0
+SWEEP_S: Final = 3_600.0
+"""How often what is kept no longer is deleted; in a domain that learns, at once."""
+
 VERIFY_MS: Final = 60_000
 AGAIN_MS: Final = 600_000
 """Between two tries to verify one pattern."""
@@ -93,6 +99,7 @@ class PatternLearning:
         """Learn while the block lasts."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._learn, tasks)
+            tasks.start_soon(self._sweep)
             yield self
             tasks.cancel_scope.cancel()
 
@@ -193,6 +200,7 @@ class PatternLearning:
                 pages=len(pattern.reproduced),
                 score=pattern.score,
             )
+        await forget_outlived(self.store, partial(self.store.of_domain, domain_of(sample.final_url)), self.clock)
 
     async def _look_for_hints(self, finder: HintFinder, sample: PageSample) -> None:
         try:
@@ -213,6 +221,17 @@ class PatternLearning:
         if pattern is not None and self._is_due(pattern, used):
             _remember(self._verified, pattern.pattern_id, self.clock())
             tasks.start_soon(self._verify, used.url)
+
+    # -- forgetting ---------------------------------------------------------------------------------------------------
+
+    async def _sweep(self) -> None:
+        while True:
+            try:
+                if await self._has_turn():
+                    await forget_outlived(self.store, self.store.all, self.clock)
+            except (FaultError, TransportError) as error:
+                log.warning(NOT_SWEPT, reason=type(error).__name__)
+            await anyio.sleep(SWEEP_S)
 
     # -- verifying again ----------------------------------------------------------------------------------------------
 
