@@ -150,6 +150,11 @@ class PatternIndex:
         if not domain.patterns:
             del self._domains[site]
 
+    def get(self, pattern_id: str) -> PagePattern | None:
+        """Return a pattern that is known."""
+        domain = self._domains.get(self._homes.get(pattern_id, ""))
+        return None if domain is None else domain.patterns.get(pattern_id)
+
     def find(self, url: str, profile: str, caller: str, now_ms: int) -> PatternCall | None:
         """Return what is asked in the place of a page; None where nothing may stand in for it.
 

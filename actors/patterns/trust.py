@@ -64,7 +64,11 @@ ARCHIVE_DAYS: Final = 90
 REPEATED: Final = 3
 """From so many failures in a row on, each is a repeated one."""
 
-_DAY_MS: Final = 24 * 60 * 60 * 1000
+VERIFY_AGAIN_MS: Final = 600_000
+"""Between two tries to verify one pattern, in milliseconds."""
+
+_HOUR_MS: Final = 60 * 60 * 1000
+_DAY_MS: Final = 24 * _HOUR_MS
 _WEEK_DAYS: Final = 7
 _HIGH: Final = 0.80
 _HIGH_BY_SPECIFICATION: Final = 0.70
@@ -152,6 +156,11 @@ def decayed(pattern: PagePattern, now_ms: int) -> PagePattern:
             version=pattern.version + 1,
         )
     return _archived(pattern, now_ms) if days >= ARCHIVE_DAYS else pattern
+
+
+def is_overdue(pattern: PagePattern, verify_hours: int, now_ms: int) -> bool:
+    """Return whether a pattern that is used is to be held to a rendered page again; never with 0 hours."""
+    return verify_hours > 0 and now_ms - pattern.verified_at >= verify_hours * _HOUR_MS
 
 
 def days_unverified(pattern: PagePattern, now_ms: int) -> float:

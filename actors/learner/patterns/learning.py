@@ -21,7 +21,7 @@ from actors.learner.patterns.samples import SampleMemory
 from actors.learner.patterns.store import PatternStore
 from actors.learner.patterns.sweeping import forget_outlived
 from actors.learner.turn import ReplicaTurn
-from actors.patterns.trust import after_use
+from actors.patterns.trust import VERIFY_AGAIN_MS, after_use, is_overdue
 from actors.redact import REDACTED
 from bus import Requester, TransportError
 from bus.seal import Seal, UnsealError
@@ -57,13 +57,8 @@ SWEEP_S: Final = 3_600.0
 """How often what is kept no longer is deleted; in a domain that learns, at once."""
 
 VERIFY_MS: Final = 60_000
-AGAIN_MS: Final = 600_000
-"""Between two tries to verify one pattern."""
-
 USED_MS: Final = 600_000
 """How exact the time of the last use is."""
-
-_HOUR_MS: Final = 3_600_000
 
 T = TypeVar("T")
 News = PageSample | PatternUsed
@@ -239,14 +234,13 @@ class PatternLearning:
         """Return whether a page is to be rendered to see whether its pattern still makes it so."""
         now_ms = self.clock()
         return (
-            self.verify_hours > 0
+            is_overdue(pattern, self.verify_hours, now_ms)
             and used.drift is None
             and not used.transient
-            and not pattern.profile  # a login is not the learner's to use
+            and not pattern.profile  # a login is not the learner's to use: its owner's visits verify it
             and used.url != ""
             and REDACTED not in used.url
-            and now_ms - pattern.verified_at >= self.verify_hours * _HOUR_MS
-            and now_ms - self._verified.get(pattern.pattern_id, -AGAIN_MS) >= AGAIN_MS
+            and now_ms - self._verified.get(pattern.pattern_id, -VERIFY_AGAIN_MS) >= VERIFY_AGAIN_MS
         )
 
     async def _verify(self, url: str) -> None:
