@@ -253,10 +253,10 @@ class RunStepContext:
         look = AskTree(caller=self.caller, session=self.session_id or "", max_tokens=None, everywhere=True, marks=True)
         return await self.session.bus.call(BROWSER_TREE, look, wait_ms=self.session.grace_ms)
 
-    async def call_tool(self, tool: str, arguments: Mapping[str, Any]) -> ToolOutcome:
-        """Have a tool of the browser run if the gate allows it."""
+    async def call_tool(self, tool: str, arguments: Mapping[str, Any], *, brisk: bool = False) -> ToolOutcome:
+        """Have a tool of the browser run if the gate allows it; `brisk` as ToolRequest has it."""
         call = CALL_PREFIX + order_of(f"{self.name.rpartition('.')[0]}.call")
-        request = step_call(self.session.run, call, tool, arguments)
+        request = step_call(self.session.run, call, tool, arguments, brisk=brisk)
         return await self.session.bus.call(POLICY_CALL, request, wait_ms=self.session.grace_ms)
 
     async def browser(self, operation: Operation) -> Done:
