@@ -139,7 +139,8 @@ class ToolRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `id` is the same however often it is asked: the tool runs once. `surface` names the form of the call, `proposed`
     that a model of ours wants it; a client's own call is asked for by its caller. `scopes` are those of the caller's
-    key, `local` whether the caller sits at this machine.
+    key, `local` whether the caller sits at this machine. `brisk`: who asks looks himself whether it came true, so a
+    page need only have nothing under way.
     """
 
     id: CallId
@@ -150,6 +151,7 @@ class ToolRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
     proposed: bool = False
     scopes: tuple[str, ...] = ()
     conversation: str = ""
+    brisk: bool = False
     context: ToolContext = ToolContext()
 
 
@@ -221,7 +223,7 @@ class RunTool(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """TOOL: run a tool that the gate has allowed; `name` is its own, `arguments` in the form that all surfaces share.
 
     `id` is that of the call: whoever gets it again does nothing again, and answers the same. `expects` is the digest
-    of the FieldFacts that were decided about: another element is not touched.
+    of the FieldFacts that were decided about: another element is not touched. `brisk` is that of the ToolRequest.
     """
 
     id: CallId
@@ -233,6 +235,7 @@ class RunTool(Struct, frozen=True, kw_only=True, omit_defaults=True):
     session: str | None = None
     tab: int | None = None
     expects: str = ""
+    brisk: bool = False
 
 
 class AskField(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -92,7 +92,9 @@ class Navigator(Actor):
                 and self.bus.seal is not None
                 and self.bus.seal.holds(subjects.PATTERNS.name)
             ):
-                self.patterns = await stack.enter_async_context(SharedPatterns(self.bus).open())
+                self.patterns = await stack.enter_async_context(
+                    SharedPatterns(self.bus, self.settings.pattern_verify_hours).open()
+                )
             yield
 
     @handles(subjects.BROWSE, at_once=64)

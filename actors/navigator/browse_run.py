@@ -111,9 +111,9 @@ class BrowseRun:
 
     async def _browse(self) -> Fetched:
         limits = budget(self.request.options)
-        if self.request.rendered:
+        if self.request.rendered or self._verifies_pattern(limits):
             limits = replace(limits, scripted=True)
-        if (page := await self._by_pattern()) is not None:
+        elif (page := await self._by_pattern()) is not None:
             return page
         limits = self._begin(limits)
         while True:
@@ -131,6 +131,12 @@ class BrowseRun:
                     raise FaultError(fault.at(url=self.request.url, tier=tier, attempt=self._number(tier)))
                 case _:
                     assert_never(step)
+
+    def _verifies_pattern(self, limits: Budget) -> bool:
+        """Return whether this visit is to show how a page is rendered whose API is known, within its own budget."""
+        scripted = replace(limits, scripted=True).tiers[:1] if limits.force_tier is None else ()
+        affordable = any(tier.expected_ms <= limits.max_latency_ms for tier in scripted)
+        return affordable and may_use(self.request) and self.patterns.wants_rendering(self.request)
 
     async def _by_pattern(self) -> Fetched | None:
         """Ask a learned API in the place of the page; None where none is known, or it is not what it was."""

@@ -13,6 +13,7 @@ from msgspec import structs
 from actors import redact
 from actors.navigator.attempts import Accepted, Attempt, Failed, Rejected, code_of
 from actors.patterns.index import PatternIndex
+from actors.patterns.trust import VERIFY_AGAIN_MS, is_overdue
 from bus import Tables, follow
 from bus.clock import now_ms
 from protocol.browse import ApiPattern, LearningInsights, Part
@@ -36,6 +37,10 @@ class KnownPatterns(Protocol):
         """Return what to ask in the place of a page, if something may be asked."""
         ...
 
+    def wants_rendering(self, page: BrowsePage) -> bool:
+        """Return whether a page is to be rendered though something may be asked, so that it verifies a pattern."""
+        ...
+
     def hints(self, page: BrowsePage) -> tuple[ApiPattern, ...]:
         """Return the APIs that are known for a page's address, trusted or not."""
         ...
@@ -53,6 +58,11 @@ class NoPatterns:
         del page
         return None
 
+    def wants_rendering(self, page: BrowsePage) -> bool:
+        """Want none."""
+        del page
+        return False
+
     def hints(self, page: BrowsePage) -> tuple[ApiPattern, ...]:
         """Know none."""
         del page
@@ -64,13 +74,20 @@ class NoPatterns:
 
 @dataclass
 class SharedPatterns:
-    """The patterns of all learners, read from a local index."""
+    """The patterns of all learners, read from a local index.
+
+    The learner has no login, so what was learned with one is verified by a visit of its owner, every `verify_hours`.
+    """
 
     bus: Tables
+    verify_hours: int = 0
     clock: Callable[[], int] = now_ms
     index: PatternIndex = field(default_factory=PatternIndex)
     _suspended: dict[str, int] = field(default_factory=dict[str, int], init=False)
     """The version of each pattern that drifted here, until another is learned."""
+
+    _rendered: dict[str, int] = field(default_factory=dict[str, int], init=False)
+    """When a page was last rendered to verify a pattern of a login, by its id."""
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[SharedPatterns]:
@@ -85,6 +102,7 @@ class SharedPatterns:
         del revision
         if pattern is None:
             self.index.drop(key)
+            self._rendered.pop(key, None)
         else:
             self.index.put(pattern)
         if pattern is None or pattern.version != self._suspended.get(key):
@@ -95,6 +113,20 @@ class SharedPatterns:
         profile, caller = _login(page)
         call = self.index.find(page.url, profile, caller, self.clock())
         return None if call is None or self._suspended.get(call.pattern_id) == call.version else call
+
+    def wants_rendering(self, page: BrowsePage) -> bool:
+        """Return whether a page is to be rendered though something may be asked, so that it verifies a pattern.
+
+        It is said once in VERIFY_AGAIN_MS of each pattern, whatever comes of it.
+        """
+        now_ms, call = self.clock(), None if page.options.session_profile is None else self.find(page)
+        pattern = None if call is None else self.index.get(call.pattern_id)
+        if pattern is None or not is_overdue(pattern, self.verify_hours, now_ms):
+            return False
+        if now_ms - self._rendered.get(pattern.pattern_id, -VERIFY_AGAIN_MS) < VERIFY_AGAIN_MS:
+            return False
+        self._rendered[pattern.pattern_id] = now_ms
+        return True
 
     def hints(self, page: BrowsePage) -> tuple[ApiPattern, ...]:
         """Return the APIs that are known for a page's address, trusted or not."""

@@ -133,7 +133,7 @@ class PatternIndex:
         domain.put(pattern)
         self._homes[pattern.pattern_id] = site
         if len(domain.patterns) > MAX_PATTERNS:
-            self.drop(min(domain.patterns.values(), key=_worth).pattern_id)
+            self.drop(min(domain.patterns.values(), key=worth_of).pattern_id)
         if len(self._domains) > MAX_DOMAINS:
             _, oldest = self._domains.popitem(last=False)
             for pattern_id in oldest.patterns:
@@ -149,6 +149,11 @@ class PatternIndex:
         domain.drop(pattern_id)
         if not domain.patterns:
             del self._domains[site]
+
+    def get(self, pattern_id: str) -> PagePattern | None:
+        """Return a pattern that is known."""
+        domain = self._domains.get(self._homes.get(pattern_id, ""))
+        return None if domain is None else domain.patterns.get(pattern_id)
 
     def find(self, url: str, profile: str, caller: str, now_ms: int) -> PatternCall | None:
         """Return what is asked in the place of a page; None where nothing may stand in for it.
@@ -230,5 +235,6 @@ def _hint(pattern: PagePattern, request: ApiRequest, now_ms: int) -> ApiPattern:
     )
 
 
-def _worth(pattern: PagePattern) -> tuple[bool, float, int, str]:
+def worth_of(pattern: PagePattern) -> tuple[bool, float, int, str]:
+    """Return what patterns of a domain are ranked by where there are too many: the least goes first."""
     return not pattern.archived, pattern.score, max(pattern.used_at, pattern.verified_at), pattern.pattern_id

@@ -64,7 +64,11 @@ ARCHIVE_DAYS: Final = 90
 REPEATED: Final = 3
 """From so many failures in a row on, each is a repeated one."""
 
-_DAY_MS: Final = 24 * 60 * 60 * 1000
+VERIFY_AGAIN_MS: Final = 600_000
+"""Between two tries to verify one pattern, in milliseconds."""
+
+_HOUR_MS: Final = 60 * 60 * 1000
+_DAY_MS: Final = 24 * _HOUR_MS
 _WEEK_DAYS: Final = 7
 _HIGH: Final = 0.80
 _HIGH_BY_SPECIFICATION: Final = 0.70
@@ -135,8 +139,7 @@ def decayed(pattern: PagePattern, now_ms: int) -> PagePattern:
     Weeks are counted from day 7 on, which begins the first. What they have taken so far stands in one decay, so that
     it is taken once however often this is asked.
     """
-    since = pattern.verified_at or pattern.created_at
-    days = (now_ms - since) / _DAY_MS
+    since, days = pattern.verified_at or pattern.created_at, days_unverified(pattern, now_ms)
     if pattern.archived or days < _WEEK_DAYS:
         return pattern
     weeks = math.floor((days - _WEEK_DAYS) / _WEEK_DAYS) + 1
@@ -153,6 +156,16 @@ def decayed(pattern: PagePattern, now_ms: int) -> PagePattern:
             version=pattern.version + 1,
         )
     return _archived(pattern, now_ms) if days >= ARCHIVE_DAYS else pattern
+
+
+def is_overdue(pattern: PagePattern, verify_hours: int, now_ms: int) -> bool:
+    """Return whether a pattern that is used is to be held to a rendered page again; never with 0 hours."""
+    return verify_hours > 0 and now_ms - pattern.verified_at >= verify_hours * _HOUR_MS
+
+
+def days_unverified(pattern: PagePattern, now_ms: int) -> float:
+    """Return for how many days nobody has verified a pattern, since it was made where nobody ever has."""
+    return (now_ms - (pattern.verified_at or pattern.created_at)) / _DAY_MS
 
 
 def after_use(pattern: PagePattern, used: PatternUsed, now_ms: int) -> PagePattern:

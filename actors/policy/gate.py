@@ -152,6 +152,7 @@ def run_of(call: GateCall, decision: Decision) -> RunTool:
         session=call.session,
         tab=call.tab,
         expects=decision.expects,
+        brisk=request.brisk,
     )
 
 

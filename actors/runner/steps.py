@@ -32,7 +32,7 @@ from protocol.codec import encode
 from protocol.faults import Code, Fault, FaultError, fault
 from protocol.flows import AskFlow, Flow
 from protocol.pages import Browsed, BrowsePage
-from protocol.policy import CALL_PREFIX, ToolOutcome
+from protocol.policy import CALL_PREFIX, ToolOutcome, ToolStatus
 from protocol.runs.events import RunCreated, StepEnded
 from protocol.runs.states import MAX_TABS_PER_SESSION, StepStatus
 from protocol.subjects import BROWSE, BROWSER, BROWSER_TREE, POLICY_CALL
@@ -55,6 +55,12 @@ CLOSE_MS: Final = 10_000
 
 NO_ROOM: Final = frozenset({Code.INTERNAL_BUSY, Code.INTERNAL_DISCONNECTED})
 """Codes that say nothing of the page or the site: there is no room, or the bus is away."""
+
+ANSWER_LOOK_S: Final = 1.0
+"""How often it is looked whether somebody has answered for a call that waits for it."""
+
+ANSWER_MARGIN_MS: Final = 3_000
+"""What is left of the time of a run when it waits for answers no longer: to end, and to say why."""
 
 FULL_S: Final = 15.0
 """How long a run waits for a tab of its caller's session to be closed, in seconds."""
@@ -253,11 +259,25 @@ class RunStepContext:
         look = AskTree(caller=self.caller, session=self.session_id or "", max_tokens=None, everywhere=True, marks=True)
         return await self.session.bus.call(BROWSER_TREE, look, wait_ms=self.session.grace_ms)
 
-    async def call_tool(self, tool: str, arguments: Mapping[str, Any]) -> ToolOutcome:
-        """Have a tool of the browser run if the gate allows it."""
+    async def call_tool(self, tool: str, arguments: Mapping[str, Any], *, brisk: bool = False) -> ToolOutcome:
+        """Have a tool of the browser run if the gate allows it, at once or when somebody has answered.
+
+        `brisk` as ToolRequest has it. What nobody answers within the time of the run is PENDING.
+
+        Raises:
+            FaultError: as its protocol says.
+            StoppedError: the run was canceled while it waited for an answer.
+        """
         call = CALL_PREFIX + order_of(f"{self.name.rpartition('.')[0]}.call")
-        request = step_call(self.session.run, call, tool, arguments)
-        return await self.session.bus.call(POLICY_CALL, request, wait_ms=self.session.grace_ms)
+        request = step_call(self.session.run, call, tool, arguments, brisk=brisk)
+        while True:
+            outcome = await self.session.bus.call(POLICY_CALL, request, wait_ms=self.session.grace_ms)
+            if outcome.status is not ToolStatus.PENDING or self.remaining_ms() <= ANSWER_MARGIN_MS:
+                return outcome
+            with anyio.move_on_after(ANSWER_LOOK_S):
+                await self.session.canceled.wait()
+            if self.session.canceled.is_set():
+                raise StoppedError
 
     async def browser(self, operation: Operation) -> Done:
         """Do an operation in the run's browser session; repeated, the same one of the same attempt is done once."""

@@ -236,8 +236,11 @@ class StepContext(Protocol):
         """
         ...
 
-    async def call_tool(self, tool: str, arguments: Mapping[str, Any]) -> ToolOutcome:
+    async def call_tool(self, tool: str, arguments: Mapping[str, Any], *, brisk: bool = False) -> ToolOutcome:
         """Have a tool of the browser run in the run's session if the gate allows it; of each step one call, done once.
+
+        With `brisk` the step looks itself whether it came true (see ToolRequest). What the gate asks about is waited
+        for: PENDING is what nobody has answered within the time of the run.
 
         Raises:
             FaultError: the gate is not to be had; VALIDATION_INVALID_REQUEST for `id`, when it was begun before.

@@ -55,7 +55,8 @@ class AskBrowser(Struct, frozen=True, kw_only=True, omit_defaults=True):
     on a page is begun once at most. Without one it may be done again. `typed` are the words that go into a field,
     sealed for `typed_in(session)`: `do` has none of them. `login` opens the login of a session that is created with a
     profile (see LoginPass). `expects` is the digest of the FieldFacts that somebody decided about: where the element is
-    another by now, nothing is done.
+    another by now, nothing is done. `brisk`: after an action the page need only have nothing under way, and nobody is
+    told what has changed.
     """
 
     do: Operation
@@ -66,6 +67,7 @@ class AskBrowser(Struct, frozen=True, kw_only=True, omit_defaults=True):
     typed: bytes = b""
     login: bytes = b""
     expects: Annotated[str, Meta(max_length=64)] = ""
+    brisk: bool = False
 
 
 class BrowserAnswer(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -24,6 +24,7 @@ from tests.bench import (
     extraction,
     failure,
     fairness,
+    flows,
     hop,
     hostile,
     judge,
@@ -64,6 +65,7 @@ BENCHMARKS: Mapping[str, Callable[[], Awaitable[list[Row]]]] = {
     "tree": tree.measure,
     "steps": steps.measure,
     "patterns": patterns.measure,
+    "flows": flows.measure,
 }
 
 WITH_PAGES: Mapping[str, Callable[[Path], Awaitable[list[Row]]]] = {

@@ -6,8 +6,10 @@ import json
 import os
 import signal
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from urllib.parse import unquote
 
 import pytest
@@ -16,7 +18,7 @@ from rapidfuzz.distance import Indel
 
 from protocol.browse import BrowseResult, DecisionTrace
 from protocol.tiers import RenderTier
-from tests.flows.system import System, weft_up
+from tests.flows.system import System, refused, weft_up
 from tests.requirements import requirement
 from tests.site import Site, site_in_thread
 from tests.site.answers import Answer, Ask, Reply, text
@@ -71,6 +73,10 @@ class Mill:
             return Reply(401, b"{}", _JSON)
         known = number.isdecimal() and int(number) < len(THREADS)
         return _json(self.yarn(int(number))) if known else Reply(404, b'{"error": "not found"}', _JSON)
+
+    def was_asked(self, path: str) -> bool:
+        """Return whether the API was asked for something."""
+        return path in self.asked
 
     def yarn(self, number: int) -> dict[str, object]:
         """Return what the API says of a yarn."""
@@ -149,10 +155,8 @@ def learn(weft: System, site: Site, numbers: range, path: str = "/yarns/", **opt
     """Visit pages until the last of them is made by what the others taught."""
     for number in numbers:
         weft.page(site.url(f"{path}{number}"), forceTier="playwright", **options)
-    until = time.monotonic() + LEARN_S
-    while not by_pattern(weft.page(site.url(f"{path}{numbers[-1]}"), **options)):
-        assert time.monotonic() < until, (weft.log).read_text()[-4000:]
-        time.sleep(POLL_S)
+    last = site.url(f"{path}{numbers[-1]}")
+    wait_until(lambda: by_pattern(weft.page(last, **options)), weft)
 
 
 def assert_as_rendered(weft: System, url: str) -> None:
@@ -207,19 +211,50 @@ def test_what_a_login_has_taught_is_used_with_that_login_alone(system: System, s
 
 
 @pytest.mark.full
-def test_a_learner_that_is_killed_while_it_learns_keeps_nothing_wrong(system: System, site: Site) -> None:
-    for number in range(3):
-        system.page(site.url(f"/yarns/{number}"), forceTier="playwright")
-        os.kill(learner(system), signal.SIGKILL)
-    learn(system, site, range(3))
+@pytest.mark.parametrize("actor", ["learner", "navigator"])
+def test_whoever_is_killed_while_patterns_are_learned_leaves_nothing_wrong(
+    system: System, site: Site, mill: Mill, actor: str
+) -> None:
+    """Killed in the middle of two visits, and once more where a page was given that teaches something."""
+    with ThreadPoolExecutor() as visitors:
+        for number in range(2):
+            pid = replica(system, actor)
+            visit = visitors.submit(system.browse, site.url(f"/yarns/{number}"), forceTier="playwright")
+            wait_until(partial(mill.was_asked, f"/api/yarns/{number}"), system)
+            os.kill(pid, signal.SIGKILL)
+            assert visit.result().status_code == 200 or refused(visit.result()).retryable
+    pid = replica(system, actor)
+    system.page(site.url("/yarns/2"), forceTier="playwright")
+    os.kill(pid, signal.SIGKILL)
+    replica(system, actor)
+    learn(system, site, range(3, 6))
 
     assert_as_rendered(system, site.url("/yarns/6"))
+    trusted = [str(one["page"]) for one in patterns_of(system) if one["canBypass"]]
+    assert [one.partition("{")[0] for one in trusted if one.startswith(site.url("/"))] == [site.url("/yarns/")]
 
 
-def learner(system: System) -> int:
-    """Return the process of the learner, once it lives."""
+def patterns_of(system: System) -> list[dict[str, object]]:
+    """Return what is kept of this machine's sites."""
+    found: list[dict[str, object]] = system.http.get("/api/patterns").json()["patterns"]
+    return found
+
+
+def replica(system: System, actor: str) -> int:
+    """Return the process of an actor, once it lives."""
+    found = list[int]()
+
+    def is_there() -> bool:
+        found[:] = [int(str(one["pid"])) for one in system.replicas() if one["actor"] == actor]
+        return bool(found)
+
+    wait_until(is_there, system)
+    return found[0]
+
+
+def wait_until(is_so: Callable[[], bool], system: System) -> None:
+    """Wait, and fail with the log when it takes too long."""
     until = time.monotonic() + LEARN_S
-    while not (pids := [one["pid"] for one in system.replicas() if one["actor"] == "learner"]):
+    while not is_so():
         assert time.monotonic() < until, system.log.read_text()[-4000:]
         time.sleep(POLL_S)
-    return int(str(pids[0]))

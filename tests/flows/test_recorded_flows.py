@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -12,7 +14,7 @@ import pytest
 
 from protocol.runs.states import RunStatus
 from tests.flows.runs import Runs
-from tests.flows.system import System, refused, weft_up
+from tests.flows.system import POLL_S, System, refused, weft_up
 from tests.site import Site, site_in_thread
 from tests.site.recordable import MUST_STOP, SECRET, VERSIONS, Recordable
 from tests.support.scale import first
@@ -53,6 +55,8 @@ RECORDED: Final = {
     "club": ["user=ann", "password", "join", "book:Damask", "note=I bring my own yarn", "send"],
 }
 FLOWS: Final = {"shop": SHOP, "club": CLUB}
+ASKING: Final = '[[rules]]\ndecision = "ask"\ntools = ["select_option"]\nreason = "Ways cost money."\n'
+ANSWER_S: Final = 60.0
 UNCHANGED: Final = 15
 """How often each flow is done again on its page as it was, with --full."""
 
@@ -154,6 +158,40 @@ def test_a_run_that_has_stopped_is_resumed_from_its_first_step(place: Place) -> 
 
     assert run.status is RunStatus.SUCCEEDED, run
     assert place.apps.hits == RECORDED["club"]
+
+
+@pytest.mark.full
+def test_a_step_that_is_asked_about_waits_for_its_answer(place: Place) -> None:
+    """Allowed, it is done once and the flow goes on; denied, the run ends before it."""
+    policy = place.weft.data_dir / "policy.toml"
+    policy.write_text(ASKING)
+    try:
+        with ThreadPoolExecutor() as callers:
+            waiting = callers.submit(place.replay, "shop")
+            assert _answered(place, "allow") == "allowed"
+            run, hits = waiting.result()
+            waiting = callers.submit(place.replay, "shop")
+            assert _answered(place, "deny") == "denied"
+            denied, fewer = waiting.result()
+    finally:
+        policy.unlink()
+
+    assert (run["status"], hits) == ("succeeded", RECORDED["shop"]), run
+    assert denied["status"] == "failed", denied
+    assert "select_option is not allowed" in denied["error"], denied
+    assert fewer == RECORDED["shop"][: len(fewer)]
+    assert "way=Express" not in fewer
+
+
+def _answered(place: Place, answer: str) -> str:
+    """Answer the one approval that waits, once it does; returns how it stands then."""
+    until = time.monotonic() + ANSWER_S
+    while not (waiting := place.weft.http.get("/api/approvals", params={"pending": True}).json()["approvals"]):
+        assert time.monotonic() < until, place.weft.log.read_text()[-4000:]
+        time.sleep(POLL_S)
+    answered = place.weft.http.post(f"/api/approvals/{waiting[0]['id']}", json={"answer": answer})
+    assert answered.status_code == 200, answered.text
+    return str(answered.json()["state"])
 
 
 def test_flows_are_their_callers_alone(place: Place, tmp_path: Path) -> None:

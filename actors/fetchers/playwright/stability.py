@@ -22,6 +22,9 @@ FOR_FETCH = StabilityBounds(3_000, 300)
 FOR_STEP = StabilityBounds(5_000, 500)
 """After an action, whose effects are awaited longer."""
 
+FOR_BRISK_STEP = StabilityBounds(5_000, 100)
+"""The same where somebody else looks whether the effects have come: only what is under way is awaited."""
+
 POLL_MS = 50
 """The usual pause between two observations of a page."""
 

@@ -130,6 +130,7 @@ class ToolCalls:
             local=request.local,
             order=request.id,
             expects=request.expects,
+            brisk=request.brisk,
         )
         try:
             if not isinstance(operation, _WITHOUT_TAB) and not await self._has_tab(request, operation):

@@ -7,6 +7,7 @@ from collections import OrderedDict, deque
 from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final, TypeVar
 
 import anyio
@@ -18,8 +19,9 @@ from actors.learner.patterns.course import domain_of, learned
 from actors.learner.patterns.discovery import HintFinder
 from actors.learner.patterns.samples import SampleMemory
 from actors.learner.patterns.store import PatternStore
+from actors.learner.patterns.sweeping import forget_outlived
 from actors.learner.turn import ReplicaTurn
-from actors.patterns.trust import after_use
+from actors.patterns.trust import VERIFY_AGAIN_MS, after_use, is_overdue
 from actors.redact import REDACTED
 from bus import Requester, TransportError
 from bus.seal import Seal, UnsealError
@@ -38,6 +40,7 @@ PATTERN_LEARNED: Final = "pattern_learned"
 NOT_LEARNED: Final = "page_not_learned_from"
 NO_HINTS: Final = "page_without_hints"
 NOT_VERIFIED: Final = "pattern_not_verified"
+NOT_SWEPT: Final = "patterns_not_swept"
 
 MAX_UNPACKED_BYTES: Final = 8 * 1024 * 1024
 WAITING: Final = 64
@@ -50,14 +53,12 @@ LEASE_MS: Final = 10_000
 """How long a replica that is gone keeps the others from learning."""
 
 TICK_S: Final = 1.0
-VERIFY_MS: Final = 60_000
-AGAIN_MS: Final = 600_000
-"""Between two tries to verify one pattern."""
+SWEEP_S: Final = 3_600.0
+"""How often what is kept no longer is deleted; in a domain that learns, at once."""
 
+VERIFY_MS: Final = 60_000
 USED_MS: Final = 600_000
 """How exact the time of the last use is."""
-
-_HOUR_MS: Final = 3_600_000
 
 T = TypeVar("T")
 News = PageSample | PatternUsed
@@ -93,6 +94,7 @@ class PatternLearning:
         """Learn while the block lasts."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._learn, tasks)
+            tasks.start_soon(self._sweep)
             yield self
             tasks.cancel_scope.cancel()
 
@@ -193,6 +195,7 @@ class PatternLearning:
                 pages=len(pattern.reproduced),
                 score=pattern.score,
             )
+        await forget_outlived(self.store, partial(self.store.of_domain, domain_of(sample.final_url)), self.clock)
 
     async def _look_for_hints(self, finder: HintFinder, sample: PageSample) -> None:
         try:
@@ -214,20 +217,30 @@ class PatternLearning:
             _remember(self._verified, pattern.pattern_id, self.clock())
             tasks.start_soon(self._verify, used.url)
 
+    # -- forgetting ---------------------------------------------------------------------------------------------------
+
+    async def _sweep(self) -> None:
+        while True:
+            try:
+                if await self._has_turn():
+                    await forget_outlived(self.store, self.store.all, self.clock)
+            except (FaultError, TransportError) as error:
+                log.warning(NOT_SWEPT, reason=type(error).__name__)
+            await anyio.sleep(SWEEP_S)
+
     # -- verifying again ----------------------------------------------------------------------------------------------
 
     def _is_due(self, pattern: PagePattern, used: PatternUsed) -> bool:
         """Return whether a page is to be rendered to see whether its pattern still makes it so."""
         now_ms = self.clock()
         return (
-            self.verify_hours > 0
+            is_overdue(pattern, self.verify_hours, now_ms)
             and used.drift is None
             and not used.transient
-            and not pattern.profile  # a login is not the learner's to use
+            and not pattern.profile  # a login is not the learner's to use: its owner's visits verify it
             and used.url != ""
             and REDACTED not in used.url
-            and now_ms - pattern.verified_at >= self.verify_hours * _HOUR_MS
-            and now_ms - self._verified.get(pattern.pattern_id, -AGAIN_MS) >= AGAIN_MS
+            and now_ms - self._verified.get(pattern.pattern_id, -VERIFY_AGAIN_MS) >= VERIFY_AGAIN_MS
         )
 
     async def _verify(self, url: str) -> None:

@@ -37,6 +37,12 @@ MAX_PAUSE_S: Final = 0.5
 _STEADY: Final = 3
 """So many looks at a page that has not changed show that two elements stay alike."""
 
+SURE: Final = 0.95
+"""An element that is less surely the recorded one is not acted on before two looks have shown the same page."""
+
+STEADY_S: Final = 1.0
+"""How long a page that is never the same twice is looked at for that."""
+
 _VALUES: Final[Mapping[str, str]] = {"set_value": "value", "select_option": "value"}
 """What the argument is called that the words of a step go into, where it is not `text`."""
 
@@ -56,15 +62,19 @@ class ReplayedStep(Struct, frozen=True, kw_only=True, omit_defaults=True, rename
 
 @dataclass(frozen=True)
 class StepReplay:
-    """One step of a flow in a run, with the inputs of the flow; those that are secret go into a field alone."""
+    """One step of a flow in a run, with the inputs of the flow; those that are secret go into a field alone.
+
+    `page` is what the step before it has left, where that is known.
+    """
 
     context: StepContext
     step: FlowStep
     values: Mapping[str, str]
     secrets: Mapping[str, str] = field(repr=False)
+    page: PageTree | None = None
 
-    async def run(self) -> ReplayedStep:
-        """Do the step.
+    async def run(self) -> tuple[ReplayedStep, PageTree]:
+        """Do the step; returns what was done, and the page after it.
 
         Raises:
             FaultError: STEP_VERIFICATION_FAILED, its element is gone or like another, or what must be true after it is
@@ -73,19 +83,20 @@ class StepReplay:
         step = self.step
         if step.obstacle:
             raise failed(f"This step cannot be done again. {step.obstacle}")
-        page, match = await self._found(step.target)
+        page, match = await self._found(step.target, self.page)
         page, to = await self._found(step.to, page)
         arguments = self._arguments(page, match, to)
         begun_before = await self._perform(arguments)
         after = await self._checked(page, None if match is None else match.node)
         score = min((one.score for one in (match, to) if one is not None), default=1.0)
-        return ReplayedStep(
+        replayed = ReplayedStep(
             tool=step.tool,
             element="" if step.target is None else step.target.name,
             score=score,
             healed=not begun_before and any(one.healed for one in (match, to) if one is not None),
             url=after.url,
         )
+        return replayed, after
 
     # -- its element ---------------------------------------------------------------------------------------------------
 
@@ -95,14 +106,16 @@ class StepReplay:
         """Return the page, and the element on it; waited for, as pages draw themselves."""
         if target is None:
             return page or await self.context.tree(), None
-        pause, until, same, last = FIRST_PAUSE_S, anyio.current_time() + FIND_S, 0, ""
+        pause, began, same, last = FIRST_PAUSE_S, anyio.current_time(), 0, ""
         while True:
             page = page or await self.context.tree()
             result = find(target, page, self.values)
-            if isinstance(result, FoundNode):
-                return page, result
             same, last = (same + 1 if page.hash == last else 1), page.hash
-            if anyio.current_time() >= until or (result.alike and same >= _STEADY):
+            looked_s = anyio.current_time() - began
+            if isinstance(result, FoundNode):
+                if result.score >= SURE or same > 1 or looked_s >= STEADY_S:
+                    return page, result
+            elif looked_s >= FIND_S or (result.alike and same >= _STEADY):
                 raise failed(result.why)
             await anyio.sleep(pause)
             page, pause = None, min(pause * 2, MAX_PAUSE_S)
@@ -132,7 +145,7 @@ class StepReplay:
     async def _perform(self, arguments: dict[str, Any]) -> bool:
         """Have it done; True where it was begun before, by a replica that is gone: the page shows what came of it."""
         try:
-            outcome = await self.context.call_tool(self.step.tool, arguments)
+            outcome = await self.context.call_tool(self.step.tool, arguments, brisk=bool(self.step.checks))
         except FaultError as error:
             if error.fault.field == "id":
                 return True
@@ -157,7 +170,7 @@ class StepReplay:
             pause = min(pause * 2, MAX_PAUSE_S)
 
 
-def step_call(run: RunCreated, call: str, tool: str, arguments: Mapping[str, Any]) -> ToolRequest:
+def step_call(run: RunCreated, call: str, tool: str, arguments: Mapping[str, Any], *, brisk: bool) -> ToolRequest:
     """Return what the gate is asked about the call of a step; its caller has asked for it, and no model proposes it."""
     return ToolRequest(
         id=call,
@@ -167,6 +180,7 @@ def step_call(run: RunCreated, call: str, tool: str, arguments: Mapping[str, Any
         local=run.local,
         scopes=(Scope.BROWSER.value,),
         conversation=run.run_id,
+        brisk=brisk,
         context=ToolContext(session=run.session_id or None),
     )
 

@@ -21,6 +21,7 @@ from actors.runner.template import (
     TaskTemplate,
 )
 from protocol.access import Scope
+from protocol.acting.tree import PageTree
 from protocol.browsers.operations import CreateSession
 from protocol.faults import Code, FaultError, fault
 from protocol.flows import MAX_FLOW_STEPS, MAX_PARAMETERS, Flow, FlowId, ParameterName, ParameterValue
@@ -123,7 +124,10 @@ class ReplayFlow(TaskTemplate[ReplayInputs]):
             raise FaultError(fault(Code.INTERNAL_ERROR, "The flow has no such step."))
         values = values_of(flow.parameters, inputs.parameters, inputs.secrets)
         with context.part(f"{STEP} {index}: {flow.steps[index - 1].tool}"):
-            return await StepReplay(context, flow.steps[index - 1], values, inputs.secrets).run()
+            step = StepReplay(context, flow.steps[index - 1], values, inputs.secrets, opened.page)
+            opened.page = None
+            replayed, opened.page = await step.run()
+            return replayed
 
     def items(self, outcomes: Sequence[Outcome]) -> Sequence[Outcome]:
         """Return the steps that were begun: there are no others."""
@@ -163,10 +167,11 @@ class ReplayFlow(TaskTemplate[ReplayInputs]):
 
 
 class _OpenFlow:
-    """The flow of a run, as its first step has found it, and how many of its steps are left to be begun."""
+    """The flow of a run, as its first step has found it, and the page that its last step has left here."""
 
     def __init__(self) -> None:
         self.flow: Flow | None = None
+        self.page: PageTree | None = None
 
     def learn(self, outcome: Outcome) -> None:
         """Take in the flow."""

@@ -12,7 +12,7 @@ from playwright.async_api import ElementHandle, Error
 from actors.fetchers.playwright import faults, view
 from actors.fetchers.playwright.operations import pointer
 from actors.fetchers.playwright.operations.context import TabContext
-from actors.fetchers.playwright.stability import FOR_STEP
+from actors.fetchers.playwright.stability import FOR_BRISK_STEP, FOR_STEP
 from actors.fetchers.playwright.tab import UNSETTLED
 from protocol.browsers.operations import Click, Hover, PressKey
 from protocol.browsers.results import Acted
@@ -23,6 +23,8 @@ _TRIES = 3
 
 _BREATH_S = 0.1
 """How long after an input a navigation that it causes may begin."""
+
+_BRISK_BREATH_S = 0.03
 
 _LEAVING_S = 15.0
 """How long a page that navigates waits for the next document."""
@@ -131,11 +133,11 @@ async def settle(op: TabContext, last_tab: int, outcome: str = "", before: view.
     """
     changed = [one for one in (view.healing(op.tab), outcome) if one]
     with op.open_tab.dialogs.interrupting():
-        await anyio.sleep(_BREATH_S)
+        await anyio.sleep(_BRISK_BREATH_S if op.brisk else _BREATH_S)
         if not op.tab.page.is_closed():
             changed += await _wait_until_stable(op)
             await op.open_tab.windows()
-        if before is not None and not op.tab.shows_error and not op.tab.page.is_closed():
+        if before is not None and not op.brisk and not op.tab.shows_error and not op.tab.page.is_closed():
             changed.append(view.difference(before, await view.outline(op.tab)))
     opened = [one.tab for one in op.session.tabs if one.tab > last_tab]
     if opened:
@@ -159,10 +161,12 @@ async def settle(op: TabContext, last_tab: int, outcome: str = "", before: view.
 
 async def _wait_until_stable(op: TabContext) -> list[str]:
     """Wait, longer during a navigation; returns what there is to say of it."""
-    until_s = op.until(_LEAVING_S)
-    limit = await op.tab.settle(FOR_STEP, until_s)
+    until_s, bounds = op.until(_LEAVING_S), FOR_STEP
+    if op.brisk and not op.tab.recorder.live:
+        bounds = FOR_BRISK_STEP
+    limit = await op.tab.settle(bounds, until_s)
     while limit == UNSETTLED and op.tab.recorder.leaving:
-        limit = await op.tab.settle(FOR_STEP, until_s)
+        limit = await op.tab.settle(bounds, until_s)
     if op.tab.recorder.leaving:
         return ["The next page has not come yet."]
     if op.tab.shows_error:

@@ -53,7 +53,7 @@ class OperationDependencies:
 class OperationContext:
     """A session, and the time until which an operation may run in it (monotonic, seconds); `local` callers may more.
 
-    `expects` is the digest of the element that was decided about, if somebody did.
+    `expects` is the digest of the element that was decided about, if somebody did. `brisk` is that of the AskBrowser.
     """
 
     dependencies: OperationDependencies
@@ -61,6 +61,7 @@ class OperationContext:
     deadline_s: float
     local: bool
     expects: str
+    brisk: bool
 
     async def in_tab(self, number: int) -> tuple[TabContext, bool]:
         """Open a tab, and return whether it had to be opened: then it is empty.
@@ -71,7 +72,7 @@ class OperationContext:
         open_tab, is_fresh = await self.session.ensure_open(number)
         open_tab.check_no_dialog()
         tab = await open_tab.tab()
-        above = (self.dependencies, self.session, self.deadline_s, self.local, self.expects)
+        above = (self.dependencies, self.session, self.deadline_s, self.local, self.expects, self.brisk)
         return TabContext(*above, number, open_tab, tab), is_fresh
 
     @property

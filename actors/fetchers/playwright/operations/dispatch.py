@@ -148,7 +148,7 @@ async def perform(dependencies: OperationDependencies, session: OpenSession, req
         playwright.async_api.Error: the browser is gone.
     """
     request = _with_typed(dependencies, session, request)
-    op = OperationContext(dependencies, session, _deadline_s(), request.local, request.expects)
+    op = OperationContext(dependencies, session, _deadline_s(), request.local, request.expects, request.brisk)
     await session.prune_tabs()
     if isinstance(request.do, RecordSteps):
         return step_recording.steer(session, request.do)

@@ -31,6 +31,7 @@ from protocol.patterns.sample import SAMPLES, ApiExchange, PageSample, SealedSam
 from protocol.patterns.use import Drift, PatternUsed
 from protocol.tiers import RenderTier
 from tests.unit.actors.learner.learner_data import KEY, asking, learning
+from tests.unit.actors.patterns.test_index import pattern
 
 NAMES = ("Merino", "Cotton", "Linen", "Hemp")
 WORDS = ("carded and spun twice", "ginned by hand", "retted in dew", "beaten to tow and hackled")
@@ -150,3 +151,16 @@ async def test_a_pattern_in_use_is_held_to_a_rendered_page(tmp_path: Path) -> No
 
         (page,) = place.rendered
         assert (page.url, page.rendered, page.obey_robots, page.caller) == (url(3), True, True, "")
+
+
+async def test_what_was_archived_long_ago_is_deleted_when_a_learner_looks(tmp_path: Path) -> None:
+    async with Broker() as broker, asking(broker.connect("asker")) as asker:
+        patterns = await asker.bus.table(subjects.PATTERNS)
+        await patterns.put("old", pattern("old", verified_at=1), revision=0)
+        await patterns.put("new", pattern("new", verified_at=now_ms()), revision=0)
+        with anyio.fail_after(25):
+            async with learning(broker.connect("learner", grant_of(Learner)), tmp_path):
+                while await patterns.get("old") is not None:
+                    await anyio.sleep(0.01)
+
+        assert list(await patterns.names()) == ["new"]
