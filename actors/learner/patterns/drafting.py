@@ -41,7 +41,9 @@ class SampledPage:
     def shown(self, requests: Sequence[ApiRequest], template: str) -> Shown | None:
         """Return the page with its answers to these requests; None where it has not made them all."""
         slots, answers = match(template, self.url), answers_of(requests, template, self.observed)
-        return None if slots is None or answers is None else Shown(answers, self.sample.page, self.url, slots)
+        if slots is None or answers is None:
+            return None
+        return Shown(answers, self.sample.page, self.url, slots, self.sample.shown_lines)
 
 
 @dataclass(frozen=True)
@@ -133,10 +135,7 @@ def _leanest(
     while number >= 0 and len(requests) > 1:
         if not any(f"{{{number}:" in f"{one.url}{one.body}" for one in requests):
             fewer = tuple(_renumbered(one, number) for place, one in enumerate(requests) if place != number)
-            less = [
-                Shown((*one.answers[:number], *one.answers[number + 1 :]), one.page, one.url, one.slots)
-                for one in shown
-            ]
+            less = [replace(one, answers=(*one.answers[:number], *one.answers[number + 1 :])) for one in shown]
             if (leaner := induce(less)) is not None:
                 requests, shown, mapping = fewer, less, leaner
         number -= 1
@@ -181,4 +180,4 @@ def _compared(mapping: PageMapping, shown: Shown) -> Agreement | None:
         made = render(mapping, shown.answers, shown.url, shown.slots, _EPOCH)
     except DriftError:
         return None
-    return agreement(made, shown.page)
+    return agreement(made, shown.page, shown.lines)

@@ -82,6 +82,11 @@ def render(
     return _derived(structs.replace(page, captured_at=captured_at), mapping)
 
 
+def line_of(pieces: Sequence[Piece], levels: Levels, url: str) -> str:
+    """Write a line of Markdown; raises as `render`."""
+    return _Writer(url, {}, markdown=True).text(pieces, levels)
+
+
 def _assert_known(known: Sequence[Known], levels: Levels) -> None:
     """Raise DriftError where a value that tells kinds of pages or items apart is none of those seen."""
     for each in known:
