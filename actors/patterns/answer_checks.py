@@ -8,6 +8,8 @@ import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, cast
 
+from actors.patterns.mapping.flattened import unflattened
+from actors.patterns.mapping.values import named
 from protocol.documents import WebObservationSummary
 from protocol.patterns.mapping import CaseChoice, Each, Fields, Items, Join, Key, One, PageMapping, Raw, ValueSource
 from protocol.patterns.mapping import TemplateSlot as Slot
@@ -138,12 +140,14 @@ def _values(answers: Sequence[Any]) -> Values:
     """Return the values of answers by their paths, in which every array is one step; what is huge is cut."""
     values: Values = {}
     left = _MAX_VISITED
-    waiting: list[tuple[Path, Any]] = [((number,), answer) for number, answer in reversed(list(enumerate(answers)))]
+    waiting: list[tuple[Path, Any]] = [
+        ((number,), answer) for number, answer in reversed(list(enumerate(map(unflattened, answers))))
+    ]
     while waiting and left:
         left -= 1
         path, value = waiting.pop()
         if isinstance(value, dict) and value and len(path) <= _MAX_DEPTH:
-            waiting.extend(((*path, str(name)), one) for name, one in cast("dict[str, Any]", value).items())
+            waiting.extend(((*path, name), one) for name, one in named(cast("dict[str, Any]", value)).items())
         elif isinstance(value, list) and value and len(path) <= _MAX_DEPTH:
             waiting.extend(((*path, EACH), one) for one in cast("Iterable[Any]", value))
         else:
