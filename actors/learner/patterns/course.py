@@ -15,7 +15,7 @@ from msgspec import structs
 from actors.learner.patterns.drafting import PatternDraft, SampledPage, drafted, same_page
 from actors.patterns.addresses import Observed, match, page_template, requests_of
 from actors.patterns.answer_checks import mark_of, met
-from actors.patterns.mapping import Shown
+from actors.patterns.mapping import DriftError, Shown, UnknownCaseError, agreement, render
 from actors.patterns.safety import refusal
 from actors.patterns.shapes import drift_of
 from actors.patterns.trust import MIN_PAGES, after_check, first_score, page_hash
@@ -57,7 +57,7 @@ def learned(known: Sequence[PagePattern], sample: PageSample, others: Sequence[P
         if draft is None or len(draft.held_out) < MIN_PAGES:
             return Changes((confirmed,))
     else:
-        draft = _drafted(working, group)
+        draft = _drafted(working, shown, group)
     if draft is None and working is None:
         return _hint(matching, page, len(own), now_ms)
     if draft is None:
@@ -97,9 +97,9 @@ def _unlike(pattern: PagePattern, page: SampledPage, now_ms: int) -> PagePattern
 # -- what is new ------------------------------------------------------------------------------------------------------
 
 
-def _drafted(working: PagePattern | None, group: Sequence[SampledPage]) -> PatternDraft | None:
+def _drafted(working: PagePattern | None, shown: Shown | None, group: Sequence[SampledPage]) -> PatternDraft | None:
     """Return what makes the pages of a group in the place of a pattern that does not."""
-    if working is None or not _was_right(working):
+    if working is None or not _was_right(working) or (shown is not None and _says_more(working, shown)):
         return drafted(group)
     fresh = _newer_than(working.verified_at, group)
     return drafted(fresh) or (_counting(drafted(group), fresh) if len(fresh) < len(group) else None)
@@ -111,6 +111,22 @@ def _was_right(pattern: PagePattern) -> bool:
     One that has not was drafted from pages too much alike: that it does not make another is no change of the API.
     """
     return bool(set(pattern.reproduced) - set(pattern.made_of) or pattern.failures or pattern.decays)
+
+
+def _says_more(pattern: PagePattern, shown: Shown) -> bool:
+    """Return whether a page is of a kind unseen so far, though its answers are as ever: then no API has changed."""
+    echoes = [check for check in pattern.checks if check.slot]
+    if pattern.mapping is None or len(met(echoes, shown.slots, shown.answers)) < len(echoes):
+        return False
+    if any(drift_of(shape, answer) for shape, answer in zip(pattern.shapes, shown.answers, strict=True)):
+        return False
+    if len(met(pattern.checks, shown.slots, shown.answers)) < len(pattern.checks):
+        return True
+    try:
+        made = render(pattern.mapping, shown.answers, shown.url, shown.slots)
+    except DriftError as error:
+        return isinstance(error, UnknownCaseError)
+    return not agreement(made, shown.page, shown.lines).lines
 
 
 def _newer_than(at_ms: int, group: Sequence[SampledPage]) -> list[SampledPage]:
