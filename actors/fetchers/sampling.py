@@ -18,6 +18,7 @@ from msgspec import UNSET, structs
 from turbohtml import Element
 
 from actors import redact
+from actors.extraction.decide.blocks import blocks
 from actors.extraction.evidence.embedded import embedded
 from actors.extraction.parse import tree
 from actors.extraction.parse.addresses import absolute
@@ -35,6 +36,7 @@ from protocol.patterns.sample import (
     MAX_EXCHANGE_BYTES,
     MAX_EXCHANGES,
     MAX_SAMPLE_BYTES,
+    MAX_SHOWN_CHARS,
     SAMPLES,
     ApiExchange,
     Method,
@@ -270,6 +272,7 @@ def sample_of(draft: PageDraft, at_ms: int) -> PageSample:
         final_url=page.final_url,
         tier=page.tier,
         page=structs.replace(page.document.content, html=UNSET),
+        shown_lines=shown_lines(shown),
         exchanges=tuple(exchanges),
         hints=_hints(shown.root, page.final_url, draft.headers),
         profile=draft.profile,
@@ -278,6 +281,18 @@ def sample_of(draft: PageDraft, at_ms: int) -> PageSample:
         shown_ms=draft.shown_ms,
         sample_id=page.sample,
     )
+
+
+def shown_lines(page: tree.Page) -> tuple[str, ...]:
+    """Return the blocks of text that a page shows, in their order, as far as they are sampled."""
+    lines: list[str] = []
+    left = MAX_SHOWN_CHARS
+    for block in blocks(page):
+        left -= len(block.text)
+        if left < 0:
+            break
+        lines.append(block.text)
+    return tuple(lines)
 
 
 def _hints(root: Element, url: str, headers: Iterable[tuple[str, str]]) -> PageHints:

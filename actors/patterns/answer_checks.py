@@ -8,6 +8,10 @@ import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, cast
 
+import msgspec
+
+from actors.patterns.mapping.flattened import unflattened
+from actors.patterns.mapping.values import is_object, named
 from protocol.documents import WebObservationSummary
 from protocol.patterns.mapping import CaseChoice, Each, Fields, Items, Join, Key, One, PageMapping, Raw, ValueSource
 from protocol.patterns.mapping import TemplateSlot as Slot
@@ -24,6 +28,7 @@ _MANY_WORDS: Final = 3
 """Hyphens of a slug that may have the first words of a title alone."""
 
 _SLOT: Final = re.compile(r"\{(\w+)(?:=[^{}]*)?\}")
+_NUMBER: Final = re.compile(r"\d(?:[\d.,' \u00a0\u202f\u2019]*\d)?")
 _MARK_BYTES: Final = 8
 _MAX_VISITED: Final = 20_000
 _MAX_DEPTH: Final = 8
@@ -41,7 +46,8 @@ def checks_of(
 
     A piece of the address that differs between pages and stands in the answer is to stand there always: else it is the
     answer of another page. A word, a truth value or an absence that was the same everywhere and that the mapping does
-    not write may have become words of the page's template, which are wrong as soon as it is another.
+    not write may have become words of the page's template, which are wrong as soon as it is another; so may a number
+    that these words have.
     """
     values = [_values(answers) for _, answers in pages]
     shared = [path for path in values[0] if all(path in other for other in values[1:])]
@@ -52,11 +58,12 @@ def checks_of(
         if _echoed(path, piece, pages, values)
     ]
     slotted_paths = set(_slot_paths(mapping))
+    written = frozenset(_numbers(mapping))
     fixed = [
         AnswerCheck(path=path, value=values_known[0])
         for path in shared
         if path not in slotted_paths and (values_known := [one for other in values for one in other[path]])
-        if _is_fixed(values_known)
+        if _is_fixed(values_known, written)
     ]
     return (*echoes, *fixed)[:MAX_CHECKS]
 
@@ -127,23 +134,49 @@ def _slug(text: str) -> str:
     return "-".join(re.findall(r"[^\W_]+", "".join(one for one in plain if not unicodedata.combining(one))))
 
 
-def _is_fixed(values_known: Sequence[object]) -> bool:
+def _is_fixed(values_known: Sequence[object], written: Collection[str]) -> bool:
     first = values_known[0]
     known = isinstance(first, bool) or first is None or first in ([], {})
     known = known or (isinstance(first, str) and len(first) <= _MAX_CHARS)
+    known = known or (isinstance(first, int | float) and _digits(str(first)) in written)
     return known and all(type(one) is type(first) and one == first for one in values_known)
+
+
+def _numbers(mapping: PageMapping) -> Iterator[str]:
+    """Yield the digits of the numbers among the words of a template, however they are written."""
+    for text in _texts(msgspec.to_builtins(mapping.markdown)):
+        yield from map(_digits, _NUMBER.findall(text))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield the texts of JSON."""
+    stack: list[Any] = [value]
+    while stack:
+        each = stack.pop()
+        if isinstance(each, str):
+            yield each
+        elif is_object(each):
+            stack.extend(each.values())
+        elif isinstance(each, list | tuple):
+            stack.extend(cast("Sequence[Any]", each))
+
+
+def _digits(number: str) -> str:
+    return "".join(filter(str.isdecimal, number)).strip("0")
 
 
 def _values(answers: Sequence[Any]) -> Values:
     """Return the values of answers by their paths, in which every array is one step; what is huge is cut."""
     values: Values = {}
     left = _MAX_VISITED
-    waiting: list[tuple[Path, Any]] = [((number,), answer) for number, answer in reversed(list(enumerate(answers)))]
+    waiting: list[tuple[Path, Any]] = [
+        ((number,), answer) for number, answer in reversed(list(enumerate(map(unflattened, answers))))
+    ]
     while waiting and left:
         left -= 1
         path, value = waiting.pop()
         if isinstance(value, dict) and value and len(path) <= _MAX_DEPTH:
-            waiting.extend(((*path, str(name)), one) for name, one in cast("dict[str, Any]", value).items())
+            waiting.extend(((*path, name), one) for name, one in named(cast("dict[str, Any]", value)).items())
         elif isinstance(value, list) and value and len(path) <= _MAX_DEPTH:
             waiting.extend(((*path, EACH), one) for one in cast("Iterable[Any]", value))
         else:

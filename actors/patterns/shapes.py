@@ -8,6 +8,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final, cast
 
+from actors.patterns.mapping.flattened import unflattened
 from protocol.patterns.use import Drift
 
 MAX_DEPTH: Final = 10
@@ -26,6 +27,7 @@ total_name that each was complete, and a field that has always total_name so."""
 
 _MIN_PAGE: Final = 5
 _ID: Final = re.compile(r"[0-9]{1,20}|[0-9A-Fa-f]{8}-[0-9A-Fa-f-]{27}|(?=[a-z]*[0-9])[0-9a-f]{16,64}")
+_PROGRAM_NAME: Final = re.compile(r"[A-Za-z_$@][A-Za-z_$@:.]*\d{0,2}")
 _MORE: Final = frozenset(
     {"next", "nextpage", "nextcursor", "nextpagetoken", "nexttoken", "nexturl", "nextlink", "hasmore", "hasnext"}
     | {"hasnextpage", "morepages", "continue", "continuation", "continuationtoken"}
@@ -51,8 +53,9 @@ def shape_of(answers: Sequence[Any]) -> dict[str, Any]:
     """Return the JSON Schema of answers: fields that are always there, their types, and which are never empty.
 
     Objects whose names are ids are described by `additionalProperties`. What was always null or empty is left open.
+    Values that are named by their places are described where they are named.
     """
-    return {"$schema": _SCHEMA} | _Shapes().of(list(answers), 0)
+    return {"$schema": _SCHEMA} | _Shapes().of(list(map(unflattened, answers)), 0)
 
 
 def drift_of(shape: Mapping[str, Any], answer: Any) -> tuple[Drift, str] | None:
@@ -60,7 +63,7 @@ def drift_of(shape: Mapping[str, Any], answer: Any) -> tuple[Drift, str] | None:
 
     More is no drift, unless something else lacks.
     """
-    drift = _drift(shape, answer)
+    drift = _drift(shape, unflattened(answer))
     return (drift[0], drift[1].removeprefix(".")) if drift else None
 
 
@@ -88,7 +91,7 @@ class _Shapes:
 
     def _object(self, objects: Sequence[dict[str, Any]], depth: int) -> dict[str, Any]:
         names = list(dict.fromkeys(name for one in objects for name in one))
-        if names and all(map(_ID.fullmatch, names)):
+        if _are_ids(names, objects):
             values = [value for one in objects for value in one.values()][:MAX_ITEMS]
             fewest = {"minProperties": 1} if all(objects) else {}
             return {"additionalProperties": self.of(values, depth + 1)} | fewest
@@ -112,6 +115,14 @@ class _Shapes:
         share = max(1, MAX_ITEMS // len(lists))
         items = self.of([item for one in lists for item in one[:share]], depth + 1)
         return ({"items": items} if items else {}) | ({"minItems": 1} if all(lists) else {})
+
+
+def _are_ids(names: Sequence[str], objects: Sequence[dict[str, Any]]) -> bool:
+    """Return whether names are those of things: ids, or the one name of each of several objects, another in each."""
+    if names and all(map(_ID.fullmatch, names)):
+        return True
+    own = all(len(one) == 1 for one in objects) and len(names) == len(objects) > 1
+    return own and not any(map(_PROGRAM_NAME.fullmatch, names))
 
 
 _Drifted = tuple[Drift, str] | None

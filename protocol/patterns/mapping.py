@@ -135,11 +135,12 @@ class CaseChoice(Struct, frozen=True, kw_only=True, tag="choice"):
 
 
 class Join(Struct, frozen=True, kw_only=True, tag="join", omit_defaults=True):
-    """Pieces for each item of an array, on one line."""
+    """Pieces for each item of an array, on one line; `repeated`: two items may be written alike."""
 
     source: ValueSource
     pieces: tuple[Piece, ...]
     between: str
+    repeated: bool = False
     limit: int = 0
     may_lack: bool = False
 

@@ -12,6 +12,7 @@ from protocol.tiers import RenderTier
 MAX_EXCHANGES = 12
 MAX_EXCHANGE_BYTES = 256 * 1024
 MAX_SAMPLE_BYTES = 768 * 1024
+MAX_SHOWN_CHARS = 64 * 1024
 """What of a page is told to the learner at most; what is larger is left out, the largest first."""
 
 SAMPLES = "page-samples"
@@ -59,13 +60,15 @@ class PageSample(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A page as `tier` has shown it, and the exchanges that it was made from.
 
     `profile` and `caller` tell whose saved login it was read with. `shown_ms` is what it took to show it, `sample_id`
-    what a PAGE_BROWSED names it by.
+    what a PAGE_BROWSED names it by. `shown_lines` are the blocks of text that a reader sees, in their order, also those
+    that are no content: of MAX_SHOWN_CHARS at most.
     """
 
     url: str
     final_url: str
     tier: RenderTier
     page: WebObservationSummary
+    shown_lines: tuple[str, ...] = ()
     exchanges: tuple[ApiExchange, ...] = ()
     hints: PageHints = PageHints()
     profile: str = ""

@@ -15,7 +15,7 @@ from msgspec import structs
 from actors.learner.patterns.drafting import PatternDraft, SampledPage, drafted, same_page
 from actors.patterns.addresses import Observed, match, page_template, requests_of
 from actors.patterns.answer_checks import mark_of, met
-from actors.patterns.mapping import Shown
+from actors.patterns.mapping import DriftError, Shown, UnknownCaseError, agreement, render
 from actors.patterns.safety import refusal
 from actors.patterns.shapes import drift_of
 from actors.patterns.trust import MIN_PAGES, after_check, first_score, page_hash
@@ -42,8 +42,8 @@ def learned(known: Sequence[PagePattern], sample: PageSample, others: Sequence[P
 
     A page whose pattern is known checks it: what makes the page as it was rendered is confirmed, what does not is
     induced anew, or decays. Of two pages of a kind and more a pattern is induced jointly; one page alone is a hint.
-    Where a known pattern no longer makes its pages, those that it did make say nothing of what does by now: of them
-    alone none counts as reproduced, and newer ones are tried first.
+    Where a known pattern that was right no longer makes its pages, those that it did make say nothing of what does by
+    now: of them alone none counts as reproduced, and newer ones are tried first.
     """
     page = _page_of(sample)
     own = [one for one in known if (one.profile, one.caller) == (sample.profile, sample.caller)]
@@ -53,13 +53,11 @@ def learned(known: Sequence[PagePattern], sample: PageSample, others: Sequence[P
     shown = None if working is None else page.shown(working.requests, working.page)
     if working is not None and shown is not None and _accounts_for(working, shown):
         confirmed = _confirmed(working, page, shown, now_ms)
-        sooner = drafted(group) if len(confirmed.reproduced) < MIN_PAGES else None
-        if sooner is None or len(sooner.held_out) < MIN_PAGES:
+        draft = drafted(group) if len(confirmed.reproduced) < MIN_PAGES else None
+        if draft is None or len(draft.held_out) < MIN_PAGES:
             return Changes((confirmed,))
-    fresh = _newer_than(0 if working is None else working.verified_at, group)
-    draft = drafted(fresh)
-    if draft is None and len(fresh) < len(group):
-        draft = _counting(drafted(group), fresh)
+    else:
+        draft = _drafted(working, shown, group)
     if draft is None and working is None:
         return _hint(matching, page, len(own), now_ms)
     if draft is None:
@@ -97,6 +95,38 @@ def _unlike(pattern: PagePattern, page: SampledPage, now_ms: int) -> PagePattern
 
 
 # -- what is new ------------------------------------------------------------------------------------------------------
+
+
+def _drafted(working: PagePattern | None, shown: Shown | None, group: Sequence[SampledPage]) -> PatternDraft | None:
+    """Return what makes the pages of a group in the place of a pattern that does not."""
+    if working is None or not _was_right(working) or (shown is not None and _says_more(working, shown)):
+        return drafted(group)
+    fresh = _newer_than(working.verified_at, group)
+    return drafted(fresh) or (_counting(drafted(group), fresh) if len(fresh) < len(group) else None)
+
+
+def _was_right(pattern: PagePattern) -> bool:
+    """Return whether a pattern has ever made a page beyond those that it was drafted from, or failed at one.
+
+    One that has not was drafted from pages too much alike: that it does not make another is no change of the API.
+    """
+    return bool(set(pattern.reproduced) - set(pattern.made_of) or pattern.failures or pattern.decays)
+
+
+def _says_more(pattern: PagePattern, shown: Shown) -> bool:
+    """Return whether a page is of a kind unseen so far, though its answers are as ever: then no API has changed."""
+    echoes = [check for check in pattern.checks if check.slot]
+    if pattern.mapping is None or len(met(echoes, shown.slots, shown.answers)) < len(echoes):
+        return False
+    if any(drift_of(shape, answer) for shape, answer in zip(pattern.shapes, shown.answers, strict=True)):
+        return False
+    if len(met(pattern.checks, shown.slots, shown.answers)) < len(pattern.checks):
+        return True
+    try:
+        made = render(pattern.mapping, shown.answers, shown.url, shown.slots)
+    except DriftError as error:
+        return isinstance(error, UnknownCaseError)
+    return not agreement(made, shown.page, shown.lines).lines
 
 
 def _newer_than(at_ms: int, group: Sequence[SampledPage]) -> list[SampledPage]:

@@ -41,7 +41,9 @@ class SampledPage:
     def shown(self, requests: Sequence[ApiRequest], template: str) -> Shown | None:
         """Return the page with its answers to these requests; None where it has not made them all."""
         slots, answers = match(template, self.url), answers_of(requests, template, self.observed)
-        return None if slots is None or answers is None else Shown(answers, self.sample.page, self.url, slots)
+        if slots is None or answers is None:
+            return None
+        return Shown(answers, self.sample.page, self.url, slots, self.sample.shown_lines)
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,14 @@ def _joint(group: Sequence[SampledPage], others: Sequence[SampledPage]) -> Patte
     requests = tuple(map(_authorized, requests, repeat(group[-1]), shown[-1].answers))
     if not all(set(one.auth_headers) <= one.auth_places.keys() for one in requests):
         return None  # what authorizes them stands nowhere in the login
-    draft = PatternDraft(
+    draft = _draft_of(template, requests, shown, mapping)
+    return _borne_out(draft, shown, [one for page in others if (one := page.shown(requests, template)) is not None])
+
+
+def _draft_of(
+    template: str, requests: tuple[ApiRequest, ...], shown: Sequence[Shown], mapping: PageMapping
+) -> PatternDraft:
+    return PatternDraft(
         template=template,
         requests=requests,
         shapes=tuple(shape_of([one.answers[number] for one in shown]) for number in range(len(requests))),
@@ -108,7 +117,6 @@ def _joint(group: Sequence[SampledPage], others: Sequence[SampledPage]) -> Patte
         checks=checks_of([(one.slots, one.answers) for one in shown], mapping, template),
         made_of=tuple(one.url for one in shown),
     )
-    return _borne_out(draft, shown, [one for page in others if (one := page.shown(requests, template)) is not None])
 
 
 def _borne_out(draft: PatternDraft, shown: Sequence[Shown], others: Sequence[Shown]) -> PatternDraft | None:
@@ -121,7 +129,7 @@ def _borne_out(draft: PatternDraft, shown: Sequence[Shown], others: Sequence[Sho
         if compared is not None and compared.same:
             kept.append(one.url)
     if len(kept) < MIN_PAGES:
-        kept += _held_out(shown)
+        kept += _held_out(draft, shown)
     return replace(draft, held_out=tuple(kept))
 
 
@@ -133,10 +141,7 @@ def _leanest(
     while number >= 0 and len(requests) > 1:
         if not any(f"{{{number}:" in f"{one.url}{one.body}" for one in requests):
             fewer = tuple(_renumbered(one, number) for place, one in enumerate(requests) if place != number)
-            less = [
-                Shown((*one.answers[:number], *one.answers[number + 1 :]), one.page, one.url, one.slots)
-                for one in shown
-            ]
+            less = [replace(one, answers=(*one.answers[:number], *one.answers[number + 1 :])) for one in shown]
             if (leaner := induce(less)) is not None:
                 requests, shown, mapping = fewer, less, leaner
         number -= 1
@@ -156,16 +161,36 @@ def _authorized(request: ApiRequest, page: SampledPage, answer: object) -> ApiRe
     return request if exchange is None else structs.replace(request, auth_places=exchange.places)
 
 
-def _held_out(shown: Sequence[Shown]) -> tuple[str, ...]:
-    """Return pages that are made as they were rendered by what the others of their group alone teach: some suffice."""
+def _held_out(draft: PatternDraft, shown: Sequence[Shown]) -> tuple[str, ...]:
+    """Return pages that are made as they were rendered by what the others of their group alone teach: some suffice.
+
+    Where one is, and none would be made wrong, those count as well of which the others teach that they are unlike.
+    """
     kept: list[str] = []
+    unlike: list[str] = []
+    wrong = len(shown) <= _FEWEST
     for place, one in enumerate(shown):
         if len(kept) > MIN_PAGES:
             break
-        mapping = induce([other for number, other in enumerate(shown) if number != place])
-        if mapping is not None and same_page(mapping, one):
+        others = [other for number, other in enumerate(shown) if number != place]
+        compared = _foreseen(draft, others, one)
+        if compared is None:
+            unlike.append(one.url)
+        elif compared.same:
             kept.append(one.url)
-    return tuple(kept)
+        else:
+            wrong |= compared.lines > 0
+    return tuple(kept) if wrong or not kept else (*kept, *unlike)
+
+
+def _foreseen(draft: PatternDraft, others: Sequence[Shown], shown: Shown) -> Agreement | None:
+    """Return how like a page is to what others alone teach of it; None where they teach that it is of another kind."""
+    mapping = induce(others)
+    if mapping is None:
+        return None
+    rest = _draft_of(draft.template, draft.requests, others, mapping)
+    is_known = len(others) < _FEWEST or _is_known(rest, shown)  # one page alone does not tell what may change
+    return _compared(mapping, shown) if is_known else None
 
 
 def _is_known(draft: PatternDraft, shown: Shown) -> bool:
@@ -181,4 +206,4 @@ def _compared(mapping: PageMapping, shown: Shown) -> Agreement | None:
         made = render(mapping, shown.answers, shown.url, shown.slots, _EPOCH)
     except DriftError:
         return None
-    return agreement(made, shown.page)
+    return agreement(made, shown.page, shown.lines)

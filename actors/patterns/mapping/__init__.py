@@ -5,6 +5,6 @@ from __future__ import annotations
 from actors.patterns.mapping.comparison import Agreement, agreement
 from actors.patterns.mapping.induction import Shown, induce
 from actors.patterns.mapping.rendering import render
-from actors.patterns.mapping.values import DriftError
+from actors.patterns.mapping.values import DriftError, UnknownCaseError
 
-__all__ = ["Agreement", "DriftError", "Shown", "agreement", "induce", "render"]
+__all__ = ["Agreement", "DriftError", "Shown", "UnknownCaseError", "agreement", "induce", "render"]

@@ -31,6 +31,9 @@ _MAX_CODE_CHARS = 12
 _MAX_NAME_CHARS = 32
 _MAX_RIVALS = 3
 _SEVERAL = 2
+_STEM_CHARS = 2
+"""Letters that singular and plural begin with alike: `person` and `people`, not `minor` and `major`."""
+
 _FLAGS = frozenset({"true", "false", "null"})
 _CASE = re.compile(r"[A-Za-z][A-Za-z0-9]{0,23}(?:[_-][A-Za-z0-9]{1,23}){0,3}")
 """Names that programs have for states and kinds."""
@@ -192,7 +195,7 @@ def _are_numbers_of_a_word(words: Sequence[str]) -> bool:
     return (
         max(len(one), len(other)) <= _MAX_NAME_CHARS
         and "," not in one + other
-        and (not (one and other) or one[0] == other[0])
+        and (not (one and other) or one[:_STEM_CHARS] == other[:_STEM_CHARS])
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -12,9 +11,10 @@ from msgspec import UNSET, structs
 from rapidfuzz.distance import Indel
 
 from actors.patterns.mapping import dates
-from actors.patterns.mapping.markup import unescaped
+from actors.patterns.mapping.markup import links, plain_lines, unescaped
 from actors.patterns.mapping.numbers import CURRENCY_SIGNS
-from protocol.documents import WebObservationSummary
+from actors.patterns.mapping.shown_text import Difference, ShownText, difference
+from protocol.documents import ExtractedTable, WebObservationSummary
 from protocol.page import Heading, PageFields, Product, RecordList
 
 ENOUGH = 0.95
@@ -26,6 +26,9 @@ _SHOWN_CHARS = 40
 
 _READ_OUT = frozenset({"authors", "published", "modified", "description", "image", "lists"})
 """What extraction reads out of some pages of a kind and not of others, beside what is sold."""
+
+_SHOWN = frozenset({"tables", "outline"})
+"""What of a page follows from its lines, and has no words but theirs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,34 +50,36 @@ class Agreement:
         return not self.lines and self.text >= ENOUGH and self.fields >= ENOUGH
 
 
-def agreement(made: WebObservationSummary, rendered: WebObservationSummary) -> Agreement:
+def agreement(
+    made: WebObservationSummary, rendered: WebObservationSummary, shown_lines: Sequence[str] = ()
+) -> Agreement:
     """Compare a page that was made of answers with one that was rendered; fields that neither has do not count.
 
-    Nor is it wrong to have a field that extraction did not find on the page, where the page says it in words.
+    `shown_lines` are the blocks of text of the rendered page, also those that extraction left out. It is not wrong to
+    have a line or a field that was not extracted, where the page says it in words.
     """
     ours, theirs = _fields(made, rendered.title), _fields(rendered, rendered.title)
     names = [name for name in theirs if ours[name] or theirs[name]]
+    said = _SaidWords(rendered, shown_lines)
     unlike = tuple(
-        name
-        for name in names
-        if ours[name] != theirs[name] and not _may_be_more(name, ours[name], theirs[name], rendered)
+        name for name in names if ours[name] != theirs[name] and not said.may_be_more(name, ours[name], theirs[name])
     )
-    missing, extra = _differing(made, rendered)
+    lines = _differing(made, rendered, shown_lines)
     return Agreement(
-        text=_alike(made, rendered),
+        text=_alike(made, rendered, lines),
         fields=1 - len(unlike) / len(names) if names else 1.0,
-        unlike=(*unlike, *_difference("missing", missing), *_difference("extra", extra)),
-        lines=len(missing) + len(extra),
+        unlike=(*unlike, *_difference("missing", lines.missing), *_difference("extra", lines.extra)),
+        lines=len(lines.missing) + len(lines.extra),
     )
 
 
-def _differing(made: WebObservationSummary, rendered: WebObservationSummary) -> tuple[list[str], list[str]]:
-    """Return the lines of a rendered page that are missing, and those that are extra; all where their order differs."""
+def _differing(made: WebObservationSummary, rendered: WebObservationSummary, shown_lines: Sequence[str]) -> Difference:
+    """Return the lines in which a page that was made differs from the rendered one."""
     ours, theirs = _lines(_content(made, rendered.title)), _lines(_content(rendered, rendered.title))
     if ours == theirs:
-        return [], []
-    missing, extra = Counter(theirs) - Counter(ours), Counter(ours) - Counter(theirs)
-    return list(missing.elements()) or ([] if extra else theirs), list(extra.elements())
+        return Difference()
+    addresses = {link.url for link in (*rendered.extracted_links, *links(rendered.markdown))}
+    return difference(ours, theirs, ShownText.of(shown_lines), addresses)
 
 
 def _content(page: WebObservationSummary, title: str) -> str:
@@ -93,13 +98,17 @@ def _difference(how: str, lines: Sequence[str]) -> Iterator[str]:
         yield f"{len(lines)} {'line' if len(lines) == 1 else 'lines'} {how}: {lines[0][:_SHOWN_CHARS]}"
 
 
-def _alike(made: WebObservationSummary, rendered: WebObservationSummary) -> float:
-    """Return the lesser likeness of the two writings of the content: as Markdown, and as text."""
+def _alike(made: WebObservationSummary, rendered: WebObservationSummary, lines: Difference) -> float:
+    """Return the lesser likeness of the two writings of the content, as Markdown and as text.
+
+    What is known to be right does not count, though it was not extracted.
+    """
     ours, theirs = _content(made, rendered.title), _content(rendered, rendered.title)
-    markdown = _similarity(ours.split(), theirs.split())
+    markdown = _similarity(ours.split(), theirs.split(), len(" ".join((*lines.known, *lines.parts)).split()))
     if rendered.text is UNSET or made.text is UNSET:
         return markdown
-    return min(markdown, _similarity(body_words(made), body_words(rendered)))
+    right = sum(len(plain_lines(line).split()) for line in (*lines.known, *lines.parts))
+    return min(markdown, _similarity(body_words(made), body_words(rendered), right))
 
 
 def body_words(page: WebObservationSummary) -> list[str]:
@@ -110,8 +119,12 @@ def body_words(page: WebObservationSummary) -> list[str]:
     return words[len(heading) :] if words[: len(heading)] == heading else words
 
 
-def _similarity(one: list[str], other: list[str]) -> float:
-    return 1.0 if one == other else Indel.normalized_similarity(one[:_MAX_WORDS], other[:_MAX_WORDS])
+def _similarity(one: list[str], other: list[str], right: int) -> float:
+    """Return how alike words are, of which some that only one of the two has count as if both had them."""
+    if one == other:
+        return 1.0
+    one, other = one[:_MAX_WORDS], other[:_MAX_WORDS]
+    return 1 - max(Indel.distance(one, other) - right, 0) / (len(one) + len(other))
 
 
 def _fields(page: WebObservationSummary, title: str) -> dict[str, Any]:
@@ -139,15 +152,43 @@ def _below_title(page: WebObservationSummary, title: str) -> tuple[Heading, ...]
     return outline[1:] if outline and outline[0].level == 1 and outline[0].text.casefold() in words else outline
 
 
-def _may_be_more(name: str, value: Any, candidates: Any, rendered: WebObservationSummary) -> bool:
-    """Return whether a field says what the words of a rendered page say, where extraction found none or fewer."""
-    if candidates and (name != "authors" or not _begins(value, candidates)):
-        return False
-    if name not in _READ_OUT and not name.startswith("product."):
-        return False
-    words = unescaped(f"{rendered.title}\n{rendered.markdown}\n{rendered.text or ''}")
-    plain = " ".join(words.split()).casefold()
-    return all(_is_said(text, plain, rendered.language or "en") for text in _strings(value))
+class _SaidWords:
+    """The words of a rendered page, which tell whether a field that was not extracted is right all the same."""
+
+    def __init__(self, rendered: WebObservationSummary, shown_lines: Sequence[str]) -> None:
+        self._rendered = rendered
+        self._shown_lines = shown_lines
+        self._plain = ""
+
+    def may_be_more(self, name: str, value: Any, candidates: Any) -> bool:
+        """Return whether a field says what the page says, where extraction found none or fewer."""
+        if name in _READ_OUT or name.startswith("product."):
+            return (not candidates or (name == "authors" and _begins(value, candidates))) and self._says(value)
+        return name in _SHOWN and bool(self._shown_lines) and _is_part(candidates, value) and self._says(value)
+
+    def _says(self, value: Any) -> bool:
+        if not self._plain:
+            page = self._rendered
+            words = unescaped("\n".join((page.title, page.markdown, page.text or "", *self._shown_lines)))
+            self._plain = " ".join(words.split()).casefold()
+        return all(_is_said(text, self._plain, self._rendered.language or "en") for text in _strings(value))
+
+
+def _is_part(part: Any, whole: Any) -> bool:
+    """Return whether a value has nothing but what another has as well, in the same order."""
+    if isinstance(part, str) and isinstance(whole, str):
+        return part in ("", whole)
+    if isinstance(part, ExtractedTable) and isinstance(whole, ExtractedTable):
+        rows, whole_rows = (part.headers, *part.rows), (whole.headers, *whole.rows)
+        return len(rows) == len(whole_rows) and all(map(_is_row_of, rows, whole_rows))
+    if isinstance(part, tuple) and isinstance(whole, tuple):
+        rest = iter(cast("tuple[object, ...]", whole))
+        return all(any(_is_part(one, other) for other in rest) for one in cast("tuple[object, ...]", part))
+    return bool(part == whole)
+
+
+def _is_row_of(cells: tuple[str, ...], whole: tuple[str, ...]) -> bool:
+    return len(cells) == len(whole) and all(map(_is_part, cells, whole))
 
 
 def _begins(whole: tuple[str, ...], first: tuple[str, ...]) -> bool:
@@ -185,6 +226,10 @@ def _strings(value: object) -> Iterator[str]:
             yield value
         case RecordList(rows=rows):
             yield from (cell for row in rows for cell in row if cell)
+        case ExtractedTable(headers=headers, rows=rows):
+            yield from (cell for row in (headers, *rows) for cell in row if cell)
+        case Heading(text=text):
+            yield text
         case tuple():
             for each in cast("tuple[object, ...]", value):
                 yield from _strings(each)

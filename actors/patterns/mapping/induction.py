@@ -16,6 +16,7 @@ from actors.patterns.mapping.flattened import unflattened
 from actors.patterns.mapping.kinds import known_kinds
 from actors.patterns.mapping.rendering import render
 from actors.patterns.mapping.sequences import Listing, Unit
+from actors.patterns.mapping.shown_text import ShownText
 from actors.patterns.mapping.slots import slots_of
 from actors.patterns.mapping.study import GiveUpError, StepBudget, Study, ValueScope, texts_of, tokens
 from actors.patterns.mapping.trees import Example, induce_fields, induce_parts, placed
@@ -40,12 +41,16 @@ _MOST_UNEXPLAINED = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A page with the JSON answers that it was made from, one for each request, and the pieces of its address."""
+    """A page with the JSON answers that it was made from, one for each request, and the pieces of its address.
+
+    `lines` are the blocks of text that it shows, also those that were not extracted.
+    """
 
     answers: tuple[Any, ...]
     page: WebObservationSummary
     url: str
     slots: Mapping[str, str] = field(default_factory=dict[str, str])
+    lines: tuple[str, ...] = ()
 
 
 def induce(shown: Sequence[Shown]) -> PageMapping | None:
@@ -68,7 +73,7 @@ def _is_made(mapping: PageMapping, shown: Shown) -> bool:
         made = render(mapping, shown.answers, shown.url, shown.slots)
     except DriftError:
         return False
-    return agreement(made, shown.page).same
+    return agreement(made, shown.page, shown.lines).same
 
 
 def _induced(shown: Sequence[Shown], budget: StepBudget) -> PageMapping | None:
@@ -90,8 +95,8 @@ def _induced(shown: Sequence[Shown], budget: StepBudget) -> PageMapping | None:
 def _scopes(shown: Sequence[Shown], budget: StepBudget, *, markdown: bool, one_line: bool = False) -> list[ValueScope]:
     scopes: list[ValueScope] = []
     for each in shown:
-        known = tokens(_strings(_json(each.page)))
-        study = Study(each.url, known, markdown, budget, one_line)
+        known = tokens((*_strings(_json(each.page)), *each.lines))
+        study = Study(each.url, known, markdown, budget, one_line, ShownText.of(each.lines))
         answers = [unflattened(answer) for answer in each.answers]
         scopes.append(ValueScope(study, (root(answers, each.slots, each.url),)))
     return scopes

@@ -6,8 +6,9 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from actors.patterns.mapping.choices import is_of_many
+from actors.patterns.mapping.slots import slots_of
 from actors.patterns.mapping.study import leaves
-from actors.patterns.mapping.values import Levels, case_of, is_array, is_object
+from actors.patterns.mapping.values import Levels, case_of, is_array, is_object, resolve
 from protocol.patterns.mapping import CaseChoice, Each, Key, Known, One, Part, TemplateText, Test, ValueSource
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]{0,19}(?:[_-][A-Za-z0-9]{1,19}){0,2}")
@@ -19,10 +20,26 @@ _MAX_KNOWN = 60
 
 def known_kinds(scopes: Sequence[Levels], used: Collection[ValueSource]) -> tuple[Known, ...]:
     """Return what several pages have in common of what may tell kinds of them; `used` says what they show anyway."""
+    ends = tuple(_no_more(scopes, used))
     if len(scopes) < 2:  # noqa: PLR2004 - of one page nothing is told apart
-        return ()
+        return ends
     shown = set(used)
-    return tuple(each for each in _common(scopes) if each.test.source not in shown)[:_MAX_KNOWN]
+    return (*ends, *(each for each in _common(scopes) if each.test.source not in shown))[:_MAX_KNOWN]
+
+
+def _no_more(scopes: Sequence[Levels], used: Collection[ValueSource]) -> Iterator[Known]:
+    """Yield the arrays that never had an item beyond those read by place: what a page says of more, none tells."""
+    level = len(scopes[0]) - 1
+    last: dict[tuple[Key, ...], int] = {}
+    for source in used:
+        for place, key in enumerate(source.path):
+            way = source.path[:place]
+            if source.level == level and isinstance(key, int) and way not in ((), ("answers",)):
+                last[way] = max(last.get(way, 0), key)
+    for way, place in last.items():
+        arrays = [resolve(scope, ValueSource(level=level, path=way)) for scope in scopes]
+        if all(array is None or (is_array(array) and len(array) <= place + 1) for array in arrays):
+            yield Known(test=Test(source=ValueSource(level=level, path=(*way, place + 1))), cases=("no",))
 
 
 _KIND = frozenset({"type", "kind", "__typename", "_type", "component", "blocktype", "block_type", "layout", "format"})
@@ -34,9 +51,9 @@ def known_items(scopes: Sequence[Levels], parts: Sequence[Part]) -> tuple[Known,
     """Return the kinds of items seen, by the values that tell them apart or that their parts depend on."""
     first = scopes[0][-1].value
     level = len(scopes[0]) - 1
+    known = list(_no_more(scopes, [source for part in parts for source in slots_of(part)]))
     if not is_object(first):
-        return ()
-    known: list[Known] = []
+        return tuple(known)
     used = set(_tested(parts))
     for name in first:
         source = ValueSource(level=level, path=(name,))

@@ -16,6 +16,7 @@ from actors.patterns.mapping.markup import escaped, in_target, links, outline, p
 from actors.patterns.mapping.values import (
     DriftError,
     Levels,
+    UnknownCaseError,
     ValueLevel,
     case_of,
     items_of,
@@ -82,11 +83,16 @@ def render(
     return _derived(structs.replace(page, captured_at=captured_at), mapping)
 
 
+def line_of(pieces: Sequence[Piece], levels: Levels, url: str) -> str:
+    """Write a line of Markdown; raises as `render`."""
+    return _Writer(url, {}, markdown=True).text(pieces, levels)
+
+
 def _assert_known(known: Sequence[Known], levels: Levels) -> None:
     """Raise DriftError where a value that tells kinds of pages or items apart is none of those seen."""
     for each in known:
         if case_of(each.test, levels) not in each.cases:
-            raise DriftError(Drift.RETYPED, where(each.test.source))
+            raise UnknownCaseError(Drift.RETYPED, where(each.test.source))
 
 
 def _derived(page: WebObservationSummary, mapping: PageMapping) -> WebObservationSummary:
@@ -213,14 +219,22 @@ class _Writer:
                 case CaseChoice(test=test, cases=cases):
                     case = case_of(test, levels)
                     if case not in cases:
-                        value = resolve(levels, test.source)
-                        raise DriftError(Drift.MISSING if value is None else Drift.RETYPED, where(test.source))
+                        if resolve(levels, test.source) is None:
+                            raise DriftError(Drift.MISSING, where(test.source))
+                        raise UnknownCaseError(Drift.RETYPED, where(test.source))
                     text += self.text(cases[case], levels, before + text)
-                case Join(between=between, pieces=inner):
-                    for number, item in enumerate(_items(piece, levels)):
-                        text += between if number else ""
-                        text += self.text(inner, (*levels, item), before + text)
+                case Join():
+                    text += self._joined(piece, levels, before + text)
         return text
+
+    def _joined(self, join: Join, levels: Levels, before: str) -> str:
+        """Return the items of an array on one line; whether a page says twice what was never the same, nobody knows."""
+        written: list[str] = []
+        for item in _items(join, levels):
+            written.append(self.text(join.pieces, (*levels, item), before + join.between.join((*written, ""))))
+        if not join.repeated and len(set(written)) < len(written):
+            raise UnknownCaseError(Drift.RETYPED, where(join.source))
+        return join.between.join(written)
 
 
 def _embedded(value: str, before: str) -> str:

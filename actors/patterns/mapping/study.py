@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, cast
 from actors.patterns.mapping import dates
 from actors.patterns.mapping.markup import escaped, is_html, target
 from actors.patterns.mapping.numbers import CURRENCY_SIGNS
+from actors.patterns.mapping.shown_text import ShownText
 from actors.patterns.mapping.values import (
     DriftError,
     Levels,
@@ -114,7 +115,8 @@ class ValueScope:
 class Study:
     """What is known of a page: the tokens of its texts, and where its values may be looked up.
 
-    `markdown`: values are escaped as in Markdown. `one_line`: blocks stand on one line.
+    `markdown`: values are escaped as in Markdown. `one_line`: blocks stand on one line. `shown` is all that the page
+    shows, None where nobody knows it.
     """
 
     url: str
@@ -122,6 +124,7 @@ class Study:
     markdown: bool
     budget: StepBudget
     one_line: bool = False
+    shown: ShownText | None = None
     _languages: tuple[str, ...] = field(init=False)
     _folded: frozenset[str] = field(init=False)
     _known: dict[tuple[type[object], Any], tuple[_Written, ...]] = field(default_factory=dict[Any, Any])

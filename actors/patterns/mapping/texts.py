@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -94,13 +94,16 @@ class _Texts:
                 for each in items
             ]
             pieces = induce_text(inner[:_MAX_POOLED])
+            repeated = any(
+                len({instance.text[slice(*each.span)] for each in items}) < len(items)
+                for instance, items in zip(self.instances, candidates.items, strict=True)
+            )
             left = self._of({number: (0, each[0].span[0]) for number, each in enumerate(candidates.items)}, 0)
             ends = {number: (each[-1].span[1], len(texts[number])) for number, each in enumerate(candidates.items)}
             right = None if left is None else self._of(ends, 0)
             if pieces and left is not None and right is not None:
-                return _joined(
-                    left, (Join(source=candidates.source, pieces=pieces, between=candidates.between),), right
-                )
+                join = Join(source=candidates.source, pieces=pieces, between=candidates.between, repeated=repeated)
+                return _joined(left, (join,), right)
         return None
 
     def _of(self, spans: dict[int, Span], depth: int) -> Pieces | None:
@@ -143,7 +146,7 @@ class _Texts:
             full = {place.source for place, _ in shared if _decimals(place.form) == CENTS}
             shared = [each for each in shared if each[0].source not in full or _decimals(each[0].form) in (None, CENTS)]
         ranked = sorted(shared, key=lambda each: _rank(*each))
-        likely = (each for each in ranked if not (several and equal and self._is_bare(each[1])))
+        likely = (each for each in ranked if not (several and equal and self._may_be_chance(spans, each[1])))
         for place, hits in islice(likely, _TRIED_PLACES if several else 1):
             yield place, {number: each[0] for number, each in hits.items()}
             if any(len(each) > 1 for each in hits.values()):
@@ -173,9 +176,15 @@ class _Texts:
                 also.append(TemplateSlot(source=other.source, form=other.form))
         return tuple(also)
 
-    def _is_bare(self, hits: dict[int, list[Hit]]) -> bool:
-        texts = [self.instances[number].text[each[0].start : each[0].end] for number, each in hits.items()]
-        return all(len(text) < _BARE_CHARS and not text.isalpha() for text in texts)
+    def _may_be_chance(self, spans: Mapping[int, Span], hits: dict[int, list[Hit]]) -> bool:
+        """Return whether a value that is the same everywhere may be of the template: it is short, or among words."""
+        for number, (start, end) in spans.items():
+            hit, text = hits[number][0], self.instances[number].text
+            said = text[hit.start : hit.end]
+            around = f"{text[start : hit.start]} {text[hit.end : end]}"
+            if any(map(str.isalnum, around)) or (len(said) < _BARE_CHARS and not said.isalpha()):
+                return True
+        return False
 
     def _chosen(self, spans: dict[int, Span], texts: dict[int, str], depth: int) -> Pieces | None:
         """Return a choice that tells how the texts differ, the most likely of those that do."""
@@ -198,7 +207,7 @@ class _Texts:
             if len(groups) < 2:  # noqa: PLR2004 - it tells nothing
                 continue
             likelihood = likelihood_of(test, groups, texts)
-            if likelihood:
+            if likelihood and (test.asks != "one" or self._says(test, spans)):
                 ranked.append((-likelihood, test, groups))
         ranked.sort(key=lambda each: each[0])
         choices: list[Explained] = []
@@ -208,12 +217,16 @@ class _Texts:
                 choices.append(Explained(CaseChoice(test=test, cases=cases), groups, -likelihood))
         return likeliest(choices)
 
+    def _says(self, test: Test, spans: Iterable[int]) -> bool:
+        """Return whether texts say the number that their words are to go with."""
+        return all(any(hit.place.source == test.source for hit in self._hits[number]) for number in spans)
+
     def _cases(self, groups: Mapping[str, dict[int, Span]], depth: int) -> dict[str, Pieces] | None:
         """Return the pieces of each case; None where those of one are not to be found."""
         cases: dict[str, Pieces] = {}
         for case, group in groups.items():
             pieces = self._of(group, depth)
-            if pieces is None:
+            if pieces is None or (len(group) == 1 and _has_number(pieces)):
                 return None
             cases[case] = pieces
         return cases
@@ -230,6 +243,11 @@ def _rank(place: SlotKind, hits: dict[int, list[Hit]]) -> tuple[int, int, int, i
     plain = 3 if changed else _PLAINEST.get(type(form), 2)
     own_number = place.source.path == (NUMBER,)
     return (-length, -place.source.level, own_number, plain, len(place.source.path))
+
+
+def _has_number(pieces: Pieces) -> bool:
+    """Return whether constant words have a number: of one text nobody can tell whether another has the same."""
+    return any(isinstance(piece, str) and any(map(str.isdigit, piece)) for piece in pieces)
 
 
 def _decimals(form: Form) -> int | None:

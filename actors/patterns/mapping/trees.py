@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from statistics import mode
@@ -12,6 +12,7 @@ import msgspec
 
 from actors.patterns.mapping.choices import is_flag, is_telling, may_be_said, tests_of
 from actors.patterns.mapping.kinds import known_items
+from actors.patterns.mapping.left_out import line_everywhere
 from actors.patterns.mapping.repeats import Repeat, Segments, repeats
 from actors.patterns.mapping.sequences import Column, Listing, Unit, align
 from actors.patterns.mapping.slots import slots_of
@@ -20,6 +21,7 @@ from actors.patterns.mapping.texts import Instance, induce_text
 from actors.patterns.mapping.values import Levels, case_of, is_array, is_object, resolve, step
 from protocol.patterns.mapping import (
     AsIs,
+    CaseChoice,
     Each,
     Fields,
     Fixed,
@@ -357,12 +359,22 @@ def _some(items: list[Listing]) -> list[Listing]:
 
 def _one(column: Column, listings: Sequence[Listing]) -> One | None:
     """Return a part that stands once; None for what nothing accounts for."""
-    node = induce_node([Example(unit.value, listings[number].scope) for number, unit in column.items()])
-    if node is None:
-        return None
-    one = conditioned(node, list(column), [listing.scope for listing in listings])
+    scopes = [listing.scope for listing in listings]
+    node = induce_node([Example(unit.value, scopes[number]) for number, unit in column.items()])
+    one = _line(node, {number: unit.value for number, unit in column.items()}, scopes)
+    if one is None and node is not None:
+        one = conditioned(node, list(column), scopes)
     if one is None:
         return None
     gap = mode([unit.gap for unit in column.values()])
     indent = max((unit.indent for unit in column.values()), key=len)
     return One(node=one.node, when=one.when, case=one.case, gap=gap, indent=indent)
+
+
+def _line(node: Node | None, lines: Mapping[int, Any], scopes: Sequence[ValueScope]) -> One | None:
+    """Return a line that all pages show, though not all had it, or had it alike; None where there is none."""
+    plain = isinstance(node, TemplateText) and not any(isinstance(piece, CaseChoice) for piece in node.pieces)
+    if (plain and len(lines) == len(scopes)) or not all(isinstance(line, str) for line in lines.values()):
+        return None
+    pieces = line_everywhere(lines, scopes)
+    return None if pieces is None else One(node=TemplateText(pieces=pieces))

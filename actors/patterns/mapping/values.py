@@ -46,6 +46,10 @@ class DriftError(Exception):
         self.where = where
 
 
+class UnknownCaseError(DriftError):
+    """An answer is as the mapping knows it, but of a kind that no page seen was of."""
+
+
 def is_array(value: object) -> TypeGuard[list[Any]]:
     """Return whether a value of JSON is an array."""
     return isinstance(value, list)

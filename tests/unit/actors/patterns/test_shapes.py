@@ -169,3 +169,17 @@ def test_what_may_lack_is_missed_where_another_name_has_come() -> None:
     assert drift_of(shape, {"id": 3}) is None
     assert drift_of(shape, {"id": 3, "note": "Worn", "remark": "New"}) is None
     assert drift_of(shape, {"id": 3, "remark": "Worn"}) == (Drift.MISSING, "note")
+
+
+def test_names_that_are_another_in_each_answer_are_no_fields() -> None:
+    shape = shape_of([{"pages": {"page-one": {"id": 1}}}, {"pages": {"page-two": {"id": 2}}}])
+
+    assert drift_of(shape, {"pages": {"page-three": {"id": 3}}}) is None
+    assert drift_of(shape, {"pages": {"page-three": {"key": 3}}}) == (Drift.MISSING, "pages.page-three.id")
+
+
+def test_values_that_are_named_by_their_places_are_fields() -> None:
+    shape = shape_of([[{"note": 1}, {"id": 2, "text": 3}, 7, "One"], [{"note": 1}, {"id": 2, "text": 3}, 8, "Two"]])
+
+    assert drift_of(shape, [{"note": 2}, "Three", {"text": 1, "id": 3}, 9]) is None
+    assert drift_of(shape, [{"note": 2}, "Three", {"words": 1, "id": 3}, 9]) == (Drift.MISSING, "note.text")
