@@ -48,7 +48,8 @@ class CostRange(Struct, frozen=True, kw_only=True, rename="camel"):
 class TierPlan(Struct, frozen=True, kw_only=True, rename="camel"):
     """A tier that would be tried, in its turn; `chance` is how probable it is that it is enough, once it is tried.
 
-    `early_after_ms` is set where it is started before the one in front of it has ended.
+    `early_after_ms` is set where it is started before the one in front of it has ended. `pattern` names the learned API
+    that is asked in the place of the page: then it is what that tier does first.
     """
 
     tier: RenderTier
@@ -59,6 +60,7 @@ class TierPlan(Struct, frozen=True, kw_only=True, rename="camel"):
     available: bool
     absence: str | UnsetType = UNSET
     early_after_ms: int | UnsetType = UNSET
+    pattern: str | UnsetType = UNSET
 
 
 class TierLeftOut(Struct, frozen=True, kw_only=True, rename="camel"):

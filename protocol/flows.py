@@ -95,7 +95,8 @@ class FlowStep(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="ca
     """One step: a tool of the browser with its arguments, what it is about, and what must be true after it.
 
     `arguments` are without elements, and without what was typed: that is the value of `parameter`. `to` is what
-    something is dragged to. `obstacle` says why it cannot be done again, where it cannot.
+    something is dragged to. `site` is that of the page it was done on: on another one it is not done. `obstacle` says
+    why it cannot be done again, where it cannot.
     """
 
     tool: str
@@ -104,6 +105,7 @@ class FlowStep(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="ca
     to: FlowTarget | None = None
     parameter: str = ""
     checks: tuple[FlowCheck, ...] = ()
+    site: str = ""
     obstacle: str = ""
 
 

@@ -73,7 +73,8 @@ def is_true(
         case ElementGoes():
             return node is not None and _count(node, after) < _count(node, before)
         case FieldHolds():
-            return _holds(None if node is None else after.node(node.id), filled(check.value, values))
+            now, wanted = None if node is None else after.node(node.id), filled(check.value, values)
+            return _is_empty(now) if check.value and not wanted else _holds(now, wanted)
         case StateIs():
             now = None if node is None else after.node(node.id)
             return now is not None and (check.state in now.states) is check.on
@@ -90,6 +91,10 @@ def _holds(node: SemanticNode | None, wanted: str) -> bool:
         return bool(held)
     own, other = _letters(held), _letters(wanted)
     return own == other or (len(own) >= MAX_WORDS // 2 and other.startswith(own))
+
+
+def _is_empty(node: SemanticNode | None) -> bool:
+    return node is not None and not (node.value or "").strip()
 
 
 def _letters(text: str) -> str:

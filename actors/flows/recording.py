@@ -17,7 +17,7 @@ from actors import redact
 from actors.fields.field_kinds import field_kind, is_filled
 from actors.flows.consequences import PagesAround, checks_of
 from actors.flows.finding import group_of, place_of
-from actors.flows.wording import abstracted, slug
+from actors.flows.wording import abstracted, site_of_page, slug
 from protocol.acting.tree import ElementMarks, PageTree, SemanticNode
 from protocol.browsers import gestures
 from protocol.browsers import operations as do
@@ -145,6 +145,7 @@ class _Step:
             to=self._to(around),
             parameter="" if parameter is None else parameter.name,
             checks=checks_of(around, node, None if parameter is None else parameter.name, done.words, secret=secret),
+            site=site_of_page(done.before.url, secrets),
         )
 
     def _with(self, step: FlowStep, parameter: FlowParameter | None) -> FlowDraft:

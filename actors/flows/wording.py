@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
+from actors.sites import site_of
+from protocol.faults import FaultError
 from protocol.flows import AddressIs
 
 ANY: Final = "*"
@@ -62,6 +64,17 @@ def shape_of(url: str, values: Mapping[str, str], secrets: Iterable[str] = ()) -
         path="/".join(ANY if _ONE_OF_MANY.search(one) and "{" not in one else one for one in segments) or "/",
         query=tuple(sorted({name for name in _names(parts.query) if not is_told(name, secrets)})),
     )
+
+
+def site_of_page(url: str, secrets: Iterable[str] = ()) -> str:
+    """Return the site of a page; "" where it is none of the web, or tells something secret."""
+    if urlsplit(url).scheme not in {"http", "https"}:
+        return ""
+    try:
+        site = site_of(url)
+    except FaultError:
+        return ""
+    return "" if is_told(site, secrets) else site
 
 
 def has_shape(url: str, shape: AddressIs, values: Mapping[str, str]) -> bool:

@@ -124,7 +124,7 @@ class Navigator(Actor):
             FaultError: VALIDATION_INVALID_REQUEST.
         """
         page = structs.replace(page, url=page_address(page.url))
-        return await PreviewService(self.bus, self.knowledge).preview(page)
+        return await PreviewService(self.bus, self.knowledge, self.patterns).preview(page)
 
     @handles(subjects.DOMAIN, at_once=32)
     async def domain(self, request: AskDomain) -> DomainKnowledge:

@@ -148,7 +148,9 @@ class BrowseRun:
         fetch = structs.replace(fetch_request(self.request), by=call)
         outcome = await self._fetched(RenderTier.INTELLIGENCE, fetch, self._left_ms() // PATTERN_SHARE, 0)
         self.by_pattern = [Attempt(RenderTier.INTELLIGENCE, outcome, self._elapsed_ms() - before_ms, call)]
-        if is_drift(self.by_pattern[0]):
+        if isinstance(outcome, Accepted):
+            self.patterns.timed(call, self.by_pattern[0].duration_ms)
+        elif is_drift(self.by_pattern[0]):
             self.patterns.suspend(call)
         return outcome.page if isinstance(outcome, Accepted) else None
 

@@ -13,7 +13,7 @@ from msgspec import structs
 from actors import redact
 from actors.navigator.attempts import Accepted, Attempt, Failed, Rejected, code_of
 from actors.patterns.index import PatternIndex
-from actors.patterns.trust import VERIFY_AGAIN_MS, is_overdue
+from actors.patterns.trust import VERIFY_AGAIN_MS, decayed, is_overdue
 from bus import Tables, follow
 from bus.clock import now_ms
 from protocol.browse import ApiPattern, LearningInsights, Part
@@ -26,8 +26,20 @@ from protocol.tiers import RenderTier
 
 NOT_WATCHED: Final = "patterns_not_watched"
 
+LATEST_SHARE: Final = 0.3
+"""What the latest page counts of what pages by a pattern take."""
+
 _MADE_PARTS: Final = frozenset({Part.TABLES, Part.MARKDOWN})
 """What a pattern makes of a page beside its words; for other parts the page itself is shown."""
+
+
+@dataclass(frozen=True)
+class ForeseenPattern:
+    """A pattern that would be asked: how probable it is that it is enough, and what it took here, 0: nobody knows."""
+
+    call: PatternCall
+    chance: float
+    took_ms: int = 0
 
 
 class KnownPatterns(Protocol):
@@ -47,6 +59,14 @@ class KnownPatterns(Protocol):
 
     def suspend(self, call: PatternCall) -> None:
         """Use a pattern no more before something new was learned of it."""
+        ...
+
+    def timed(self, call: PatternCall, took_ms: int) -> None:
+        """Take in how long a pattern has taken for a page."""
+        ...
+
+    def foreseen(self, page: BrowsePage) -> ForeseenPattern | None:
+        """Return what would be asked in the place of a page, and what is known of that."""
         ...
 
 
@@ -71,6 +91,14 @@ class NoPatterns:
     def suspend(self, call: PatternCall) -> None:
         """Do nothing."""
 
+    def timed(self, call: PatternCall, took_ms: int) -> None:
+        """Do nothing."""
+
+    def foreseen(self, page: BrowsePage) -> ForeseenPattern | None:
+        """Foresee none."""
+        del page
+        return None
+
 
 @dataclass
 class SharedPatterns:
@@ -85,6 +113,9 @@ class SharedPatterns:
     index: PatternIndex = field(default_factory=PatternIndex)
     _suspended: dict[str, int] = field(default_factory=dict[str, int], init=False)
     """The version of each pattern that drifted here, until another is learned."""
+
+    _took_ms: dict[str, int] = field(default_factory=dict[str, int], init=False)
+    """What pages by each pattern took here, the later ones counting more."""
 
     _rendered: dict[str, int] = field(default_factory=dict[str, int], init=False)
     """When a page was last rendered to verify a pattern of a login, by its id."""
@@ -103,6 +134,7 @@ class SharedPatterns:
         if pattern is None:
             self.index.drop(key)
             self._rendered.pop(key, None)
+            self._took_ms.pop(key, None)
         else:
             self.index.put(pattern)
         if pattern is None or pattern.version != self._suspended.get(key):
@@ -113,6 +145,20 @@ class SharedPatterns:
         profile, caller = _login(page)
         call = self.index.find(page.url, profile, caller, self.clock())
         return None if call is None or self._suspended.get(call.pattern_id) == call.version else call
+
+    def timed(self, call: PatternCall, took_ms: int) -> None:
+        """Take in how long a pattern has taken for a page."""
+        former = self._took_ms.get(call.pattern_id, took_ms)
+        self._took_ms[call.pattern_id] = round(former + (took_ms - former) * LATEST_SHARE)
+
+    def foreseen(self, page: BrowsePage) -> ForeseenPattern | None:
+        """Return what would be asked in the place of a page, and what is known of that."""
+        call = self.find(page) if may_use(page) else None
+        pattern = None if call is None else self.index.get(call.pattern_id)
+        if call is None or pattern is None:
+            return None
+        took_ms = self._took_ms.get(call.pattern_id, 0)
+        return ForeseenPattern(call, decayed(pattern, self.clock()).score, took_ms)
 
     def wants_rendering(self, page: BrowsePage) -> bool:
         """Return whether a page is to be rendered though something may be asked, so that it verifies a pattern.

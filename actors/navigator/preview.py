@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import anyio
 from msgspec import UNSET
 
 from actors.navigator.browse_run import why_unavailable
+from actors.navigator.by_pattern import ForeseenPattern, KnownPatterns, NoPatterns
 from actors.navigator.choice import Estimate
 from actors.navigator.escalation_policy import Budget, budget
 from actors.navigator.history import chance
@@ -64,6 +65,7 @@ class PreviewService:
 
     bus: PreviewBus
     memory: Estimator
+    patterns: KnownPatterns = field(default_factory=NoPatterns)
 
     async def preview(self, page: BrowsePage) -> Preview:
         """Return what would be done for a page, and what it would cost.
@@ -81,7 +83,7 @@ class PreviewService:
             obey_robots=page.obey_robots,
         )
         unavailable, foreseen = await self._look_ahead(request)
-        return _preview(PreviewFacts(page, estimate, unavailable, foreseen))
+        return _preview(PreviewFacts(page, estimate, unavailable, foreseen, self.patterns.foreseen(page)))
 
     async def domain(self, host: str) -> DomainKnowledge:
         """Return what is known of a host, or of its domain where nobody has visited the host itself.
@@ -147,6 +149,7 @@ class PreviewFacts:
     estimate: Estimate
     unavailable: Mapping[RenderTier, str]
     foreseen: Foreseen | None
+    by_pattern: ForeseenPattern | None = None
 
 
 def _preview(facts: PreviewFacts) -> Preview:
@@ -156,8 +159,11 @@ def _preview(facts: PreviewFacts) -> Preview:
         FaultError: VALIDATION_INVALID_REQUEST, for options that contradict each other.
     """
     limits, first = budget(facts.page.options), facts.estimate.start.tier
-    tiers = tuple(_plan(tier, facts) for tier in limits.affordable if tier.rank >= first.rank)
-    cached = facts.foreseen is not None and facts.foreseen.cached and tiers[0].tier.spec.uses_cache
+    rendering = tuple(_plan(tier, facts) for tier in limits.affordable if tier.rank >= first.rank)
+    by_pattern = () if facts.by_pattern is None else (_plan_by_pattern(facts.by_pattern, facts.unavailable),)
+    tiers = (*by_pattern, *rendering)
+    stored = facts.foreseen is not None and facts.foreseen.cached and rendering[0].tier.spec.uses_cache
+    cached = stored and not by_pattern
     foreseen = facts.foreseen if facts.foreseen is not None and facts.foreseen.refused is None else None
     return Preview(
         url=facts.page.url,
@@ -175,10 +181,15 @@ def _preview(facts: PreviewFacts) -> Preview:
 def _latency(tier: RenderTier, estimate: Estimate) -> LatencyRange:
     """Return what a tier takes at this host, or everywhere where nobody has measured it here."""
     record = estimate.history.tiers.get(tier) if estimate.history else None
-    if record is None or not record.took_ms:
-        from_ms, to_ms = tier.spec.typical_ms
+    return _range(tier, 0 if record is None else record.took_ms)
+
+
+def _range(tier: RenderTier, took_ms: int, exchanges: int = 1) -> LatencyRange:
+    """Return what lies around the time that something took, or what so many exchanges of a tier take everywhere."""
+    if not took_ms:
+        from_ms, to_ms = (each * exchanges for each in tier.spec.typical_ms)
         return LatencyRange(from_ms=from_ms, to_ms=to_ms, source=LatencySource.CONTRACT)
-    least, most = (round(record.took_ms * share) for share in SPREAD)
+    least, most = (round(took_ms * share) for share in SPREAD)
     return LatencyRange(from_ms=least, to_ms=most, source=LatencySource.HISTORY)
 
 
@@ -194,6 +205,22 @@ def _plan(tier: RenderTier, facts: PreviewFacts) -> TierPlan:
         available=reason is None,
         absence=reason or UNSET,
         early_after_ms=UNSET if early is None else early.after_ms,
+    )
+
+
+def _plan_by_pattern(found: ForeseenPattern, unavailable: Mapping[RenderTier, str]) -> TierPlan:
+    """Return how the API behind a page is asked before any tier shows the page itself."""
+    tier, call = RenderTier.INTELLIGENCE, found.call
+    absence = unavailable.get(tier)
+    return TierPlan(
+        tier=tier,
+        reason=f"first: the API behind the page is known ({call.reason})",
+        latency=_range(tier, found.took_ms, len(call.requests)),
+        cost_units=tier.spec.cost_units,
+        chance=round(found.chance, 2),
+        available=absence is None,
+        absence=absence or UNSET,
+        pattern=call.pattern_id,
     )
 
 
@@ -226,10 +253,12 @@ def _left_out(limits: Budget, estimate: Estimate) -> Iterator[TierLeftOut]:
 
 
 def _cost(tiers: tuple[TierPlan, ...], estimate: Estimate, *, cached: bool) -> CostRange:
-    least = tiers[0].cost_units
+    least, expected = tiers[0].cost_units, estimate.expected
     if cached:
         return CostRange(least=least, most=least, expected=float(least))
-    return CostRange(least=least, most=sum(tier.cost_units for tier in tiers), expected=round(estimate.expected, 2))
+    if tiers[0].pattern is not UNSET:
+        expected = least + (1 - tiers[0].chance) * expected
+    return CostRange(least=least, most=sum(tier.cost_units for tier in tiers), expected=round(expected, 2))
 
 
 def _whole(tiers: tuple[TierPlan, ...]) -> LatencyRange:

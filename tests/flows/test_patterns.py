@@ -172,11 +172,15 @@ def test_a_page_that_nobody_has_visited_comes_from_the_api_alone(system: System,
     learn(system, site, range(3))
     documents, posted, asked = mill.documents, mill.posted, len(mill.asked)
 
+    foreseen = system.http.post("/api/browse/preview", json={"url": site.url("/yarns/7")}).json()["tiers"][0]
     found = system.page(site.url("/yarns/7"), includeDecisionTrace=True)
     assert (mill.documents, mill.posted, mill.asked[asked:]) == (documents, posted, ["/api/yarns/7"])
 
     (tier,) = trace(found).tiers
     assert (tier.tier, tier.success, tier.pattern is not UNSET) == (RenderTier.INTELLIGENCE, True, True)
+    assert (foreseen["tier"], foreseen["latency"]["source"]) == (RenderTier.INTELLIGENCE, "history")
+    assert found.learning_insights is not UNSET
+    assert (foreseen["pattern"],) == found.learning_insights.skills_used
     assert_as_rendered(system, site.url("/yarns/7"))
 
 

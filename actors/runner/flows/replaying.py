@@ -11,8 +11,8 @@ import msgspec
 from msgspec import Struct
 
 from actors.flows.consequences import is_true
-from actors.flows.finding import FoundNode, find
-from actors.flows.wording import filled
+from actors.flows.finding import FoundNode, NotFound, find
+from actors.flows.wording import filled, site_of_page
 from actors.runner.template import StepContext
 from protocol.access import Scope
 from protocol.acting.tree import PageTree, SemanticNode
@@ -42,6 +42,9 @@ SURE: Final = 0.95
 
 STEADY_S: Final = 1.0
 """How long a page that is never the same twice is looked at for that."""
+
+ELSEWHERE: Final = "The page is one of another site than it was when it was recorded."
+IN_THE_WAY: Final = "The page asks something in a dialog, which it did not when it was recorded."
 
 _VALUES: Final[Mapping[str, str]] = {"set_value": "value", "select_option": "value"}
 """What the argument is called that the words of a step go into, where it is not `text`."""
@@ -105,20 +108,34 @@ class StepReplay:
     ) -> tuple[PageTree, FoundNode | None]:
         """Return the page, and the element on it; waited for, as pages draw themselves."""
         if target is None:
-            return page or await self.context.tree(), None
+            page = page or await self.context.tree()
+            if self._is_elsewhere(page):
+                raise failed(ELSEWHERE)
+            return page, None
         pause, began, same, last = FIRST_PAUSE_S, anyio.current_time(), 0, ""
         while True:
             page = page or await self.context.tree()
-            result = find(target, page, self.values)
+            result = self._find(target, page)
             same, last = (same + 1 if page.hash == last else 1), page.hash
             looked_s = anyio.current_time() - began
             if isinstance(result, FoundNode):
                 if result.score >= SURE or same > 1 or looked_s >= STEADY_S:
                     return page, result
-            elif looked_s >= FIND_S or (result.alike and same >= _STEADY):
+            elif page.dialog or looked_s >= FIND_S or (result.alike and same >= _STEADY):
                 raise failed(result.why)
             await anyio.sleep(pause)
             page, pause = None, min(pause * 2, MAX_PAUSE_S)
+
+    def _find(self, target: FlowTarget, page: PageTree) -> FoundNode | NotFound:
+        if page.dialog:
+            return NotFound(alike=False, why=IN_THE_WAY)
+        if self._is_elsewhere(page):
+            return NotFound(alike=False, why=ELSEWHERE)
+        return find(target, page, self.values)
+
+    def _is_elsewhere(self, page: PageTree) -> bool:
+        """Return whether a page is one of another site: what is given to a flow is for none but those of its own."""
+        return self.step.site not in ("", site_of_page(page.url))
 
     # -- the call ------------------------------------------------------------------------------------------------------
 

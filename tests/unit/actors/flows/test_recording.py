@@ -16,7 +16,7 @@ from actors.flows.wording import filled, has_shape, shape_of, slug
 from protocol.acting.tree import ElementMarks, PageTree, SemanticNode
 from protocol.browsers.operations import Click, Operation, PressKey, SetValue, TypeText
 from protocol.faults import FaultError
-from protocol.flows import AddressIs, AnyAppears, FlowDraft, FlowParameter, FlowStep, FlowTarget
+from protocol.flows import AddressIs, AnyAppears, FieldHolds, FlowDraft, FlowParameter, FlowStep, FlowTarget
 from protocol.policy import FieldFacts
 
 URL = "https://club.example/login"
@@ -152,3 +152,12 @@ def test_a_step_names_what_it_cannot_do_again() -> None:
     assert step(Click(element_id="gone")).draft.steps == (
         FlowStep(tool="click", obstacle="What it was done to was not to be seen on the page."),
     )
+
+
+def test_a_field_that_is_emptied_holds_nothing() -> None:
+    """Where the caller gives no words for it; what a secret has left there may be anything."""
+    full = structs.replace(PAGE, nodes=(structs.replace(NAME, value="Ann Bell"),))
+
+    given, secret = FieldHolds(value="{full_name}"), FieldHolds()
+    assert [is_true(given, PAGE, one, NAME, {"full_name": ""}) for one in (PAGE, full)] == [True, False]
+    assert [is_true(secret, PAGE, one, NAME, {}) for one in (PAGE, full)] == [False, True]
