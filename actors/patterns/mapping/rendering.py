@@ -201,7 +201,7 @@ class _Writer:
     def _slot(self, slot: TemplateSlot, levels: Levels, before: str) -> str:
         """Return a slot as it is written after what stands before it."""
         value = self._write(slot.form, resolve(levels, slot.source), slot.source)
-        if any(self._value(other, levels) != value for other in slot.also):
+        if slot.also and any(self._value(other, levels) != value for other in slot.also):
             raise DriftError(Drift.RETYPED, where(slot.source))
         if isinstance(slot.form, Rich):
             return " ".join(value.split()) if self.one_line else value
