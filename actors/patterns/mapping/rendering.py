@@ -163,9 +163,11 @@ class _Writer:
                 return self.text(pieces, levels)
             case Fields(fields=fields):
                 return {name: self.node(one.node, levels) for name, one in fields.items() if _stands(one, levels)}
-            case Items(parts=parts, distinct=distinct):
+            case Items(parts=parts, distinct=distinct, most=most):
                 values = list(self._values(parts, levels))
-                return [each for each in dict.fromkeys(values) if each in self.wording] if distinct else values
+                if not distinct:
+                    return values
+                return [each for each in dict.fromkeys(values) if each in self.wording][: most or None]
             case Raw(source=source):
                 value = resolve(levels, source)
                 if value is None:
