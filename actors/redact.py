@@ -30,6 +30,7 @@ _PAIR = re.compile(r"([^&;=]+)=([^&;]*)")
 _USERINFO = re.compile(r"(\w://)[^\s/?#\"'<>]*@")
 
 # What credentials look like in prose. Repetitions are bounded: strangers write what is read here.
+_AUTHORITY_USER = re.compile(r"//[^/]*@")
 _ADDRESS = re.compile(r"\bhttps?://(?:\[redacted\]|[^\s<>\"'\])}]){1,8192}")
 _FORMS = re.compile(
     r"\b(?:[spr]k[-_](?=[\w-]{0,512}\d)[\w-]{16,512}|gh[pousr]_\w{20,255}|github_pat_\w{20,255}|glpat-[\w-]{16,255}"
@@ -56,6 +57,11 @@ def url(address: str) -> str:
         return REDACTED
     host = parts.netloc.rpartition("@")[2]
     return urlunsplit((parts.scheme, host, parts.path, _query(parts.query), _query(parts.fragment)))
+
+
+def without_query(address: str) -> str:
+    """Cut off query, fragment and userinfo; works on what is no URL, too."""
+    return _AUTHORITY_USER.sub("//", re.split(r"[?#]", address, maxsplit=1)[0], count=1)
 
 
 def host(address: str) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import assert_never
 
 from msgspec import UNSET, UnsetType, structs
 
+from actors import redact
 from actors.markdown.plain_text import plain_text
 from actors.navigator.attempts import (
     Absent,
@@ -105,7 +105,7 @@ def page_browsed(
 ) -> PageBrowsed:
     """Sum up a browse for those who learn from it, without the parts of a URL that hold secrets."""
     return PageBrowsed(
-        url=_public(url),
+        url=redact.without_query(url),
         duration_ms=duration_ms,
         tier=answer.tier if answer else None,
         code=code,
@@ -144,14 +144,6 @@ def _details(outcome: Outcome) -> ValidationDetails | UnsetType:
             return UNSET
         case _:
             assert_never(outcome)
-
-
-_USERINFO = re.compile(r"//[^/]*@")
-
-
-def _public(url: str) -> str:
-    """Cut off query, fragment and userinfo; works on what is no URL, too."""
-    return _USERINFO.sub("//", re.split(r"[?#]", url, maxsplit=1)[0], count=1)
 
 
 def merged(pages: Sequence[Fetched]) -> Fetched:

@@ -173,10 +173,11 @@ class Fields(Struct, frozen=True, kw_only=True, tag="fields"):
 
 
 class Items(Struct, frozen=True, kw_only=True, tag="items", omit_defaults=True):
-    """A list; `distinct`: of texts that the page shows, each once."""
+    """A list; `distinct`: of texts that the page shows, each once, and no more than `most` of them (0: all)."""
 
     parts: tuple[Part, ...]
     distinct: bool = False
+    most: int = 0
 
 
 Node = Fixed | Raw | TemplateText | Fields | Items

@@ -64,7 +64,7 @@ def _unseen(weft: System, served: Served) -> Lesson:
     documents, unsafe = served.counts["page"] + served.counts["script"], served.unsafe
     if made.result is None or not made.by_pattern or (why := wrong(made.result, served, page)) or documents:
         return _lesson(served, made, f"an unseen page, {documents} documents")
-    rendered = visit(weft, served, page, forceTier="playwright")
+    rendered = visit(weft, served, page, forceTier="playwright", includeHtml=True)
     if rendered.result is None:
         return _lesson(served, rendered, "the rendered page")
     fields, unlike = equal_fields(made.result, rendered.result)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import msgspec
 from msgspec import UNSET
 from rapidfuzz.distance import Indel
+from turbohtml import parse
 
 from protocol.browse import BrowseResult
 from tests.flows.system import System
@@ -24,6 +25,7 @@ _PARTS = ["tables", "markdown"]
 _LONG = 40
 """Characters from which a text of one page is not on another by chance."""
 
+_BLOCKS = "p,div,ul,ol,li,dl,table,tr,td,section,article,main,h1,h2,h3,h4"
 _SPACES = re.compile(r"[\s\u00a0\u202f]+")
 
 
@@ -95,11 +97,23 @@ def wrong(result: BrowseResult, served: Served, page: AppPage) -> str:
     return ""
 
 
-def equal_fields(one: BrowseResult, other: BrowseResult) -> tuple[float, tuple[str, ...]]:
-    """Return the share of fields and lines of two results that are equal, and those that are not."""
-    mine, theirs = Counter(_fields(one)), Counter(_fields(other))
-    unlike = [*(mine - theirs), *(theirs - mine)]
+def equal_fields(made: BrowseResult, rendered: BrowseResult) -> tuple[float, tuple[str, ...]]:
+    """Return the share of fields and lines of two results that are equal, and those that are not.
+
+    A line that the rendered page shows, as its HTML tells, is equal, whether or not extraction has left it out of it.
+    """
+    mine, theirs = Counter(_fields(made)), Counter(_fields(rendered))
+    shown = blocks_of(rendered)
+    extra = [one for one in mine - theirs if one.removeprefix("line: ").strip("#*- ") not in shown]
+    unlike = [*extra, *(theirs - mine)]
     return 1 - len(unlike) / (mine | theirs).total(), tuple(unlike)
+
+
+def blocks_of(rendered: BrowseResult) -> set[str]:
+    """Return the texts of the elements of a page, in which no other block stands."""
+    assert isinstance(rendered.content.html, str)
+    page = parse(rendered.content.html)
+    return {plain(element.text) for element in page.select("body *") if not element.select(_BLOCKS)}
 
 
 def alike(one: BrowseResult, other: BrowseResult) -> float:

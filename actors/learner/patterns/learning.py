@@ -22,7 +22,7 @@ from actors.learner.patterns.store import PatternStore
 from actors.learner.patterns.sweeping import forget_outlived
 from actors.learner.turn import ReplicaTurn
 from actors.patterns.trust import VERIFY_AGAIN_MS, after_use, is_overdue
-from actors.redact import REDACTED
+from actors.redact import REDACTED, without_query
 from bus import Requester, TransportError
 from bus.seal import Seal, UnsealError
 from protocol.browse import BrowseOptions, Freshness
@@ -115,7 +115,7 @@ class PatternLearning:
             self._take_of(sample, url)
 
     def accepted(self, sample_id: str, url: str) -> None:
-        """Learn from a sample, which has come or will: its page was asked for by `url`, and accepted."""
+        """Learn from a sample, which has come or will: its page was accepted, by `url` without its query."""
         sample = self._samples.pop(sample_id, None)
         if sample is None:
             _remember(self._accepted, sample_id, url)
@@ -123,7 +123,7 @@ class PatternLearning:
             self._take_of(sample, url)
 
     def _take_of(self, sample: PageSample, url: str) -> None:
-        if sample.url == url:  # a tier says nothing of pages that it was not asked for
+        if without_query(sample.url) == url:  # a tier says nothing of pages that it was not asked for
             self._take(sample)
 
     def used(self, used: PatternUsed) -> None:

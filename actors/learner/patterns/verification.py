@@ -53,9 +53,10 @@ class PatternVerification:
         if pattern.mapping is None or not url:
             return PatternVerdict(pattern=answers.info(pattern, self.clock()), answered=True)
         rendered = await self._rendered(pattern, url, request)
-        verdict = self._compared(pattern, pattern.mapping, _Both(url, slots, answered, rendered))
-        checked = await self._checked(pattern, url, same=verdict.same is True)
-        return structs.replace(verdict, pattern=answers.info(checked, self.clock()))
+        verdict, is_sure = self._compared(pattern, pattern.mapping, _Both(url, slots, answered, rendered))
+        if is_sure:
+            pattern = await self._checked(pattern, url, same=verdict.same is True)
+        return structs.replace(verdict, pattern=answers.info(pattern, self.clock()))
 
     async def _rendered(self, pattern: PagePattern, url: str, request: VerifyPattern) -> WebObservationSummary:
         options = BrowseOptions(
@@ -69,20 +70,25 @@ class PatternVerification:
         browsed = await self.bus.call(BROWSE, page, timeout_ms=RENDER_MS)
         return browsed.page.document.content
 
-    def _compared(self, pattern: PagePattern, mapping: PageMapping, both: _Both) -> PatternVerdict:
+    def _compared(self, pattern: PagePattern, mapping: PageMapping, both: _Both) -> tuple[PatternVerdict, bool]:
+        """Return the verdict, and whether it is sure: the page may show a line that extraction has left out of it.
+
+        Its sample tells that, and is learned from like any other.
+        """
         verdict = PatternVerdict(pattern=answers.info(pattern, self.clock()), answered=True)
         drifts = (drift_of(shape, answer) for shape, answer in zip(pattern.shapes, both.answered.answers, strict=False))
         if (drift := next((one for one in drifts if one is not None), None)) is not None:
-            return structs.replace(verdict, same=False, reason=f"{drift[0].value} at {drift[1]}")
+            return structs.replace(verdict, same=False, reason=f"{drift[0].value} at {drift[1]}"), True
         try:
             now = datetime.fromtimestamp(self.clock() / 1000, UTC)
             made = render(mapping, both.answered.answers, both.url, both.slots, now)
         except DriftError as error:
-            return structs.replace(verdict, same=False, reason=f"{error.drift.value} at {error.where}")
+            return structs.replace(verdict, same=False, reason=f"{error.drift.value} at {error.where}"), True
         likeness = agreement(made, both.rendered)
-        return structs.replace(
+        verdict = structs.replace(
             verdict, same=likeness.same, fields=likeness.fields, text=likeness.text, unlike=likeness.unlike
         )
+        return verdict, likeness.same or not 0 < likeness.lines == likeness.extra
 
     async def _checked(self, pattern: PagePattern, url: str, *, same: bool) -> PagePattern:
         """Write down what was found, unless the page has taught it already as a sample."""

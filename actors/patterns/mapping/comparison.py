@@ -35,14 +35,15 @@ _SHOWN = frozenset({"tables", "outline"})
 class Agreement:
     """How like two pages are, from 0 to 1: their words in order, and the share of their fields that are equal.
 
-    `lines` counts those that are missing or extra. `unlike` names the other fields by their wire names, and the lines
-    by how many they are and how the first of them begins.
+    `lines` counts those that are missing or extra, `extra` the latter alone. `unlike` names the other fields by their
+    wire names, and the lines by how many they are and how the first of them begins.
     """
 
     text: float
     fields: float
     unlike: tuple[str, ...] = ()
     lines: int = 0
+    extra: int = 0
 
     @property
     def same(self) -> bool:
@@ -70,6 +71,7 @@ def agreement(
         fields=1 - len(unlike) / len(names) if names else 1.0,
         unlike=(*unlike, *_difference("missing", lines.missing), *_difference("extra", lines.extra)),
         lines=len(lines.missing) + len(lines.extra),
+        extra=len(lines.extra),
     )
 
 

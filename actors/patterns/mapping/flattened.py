@@ -26,7 +26,8 @@ def _is_flat(answer: Any) -> bool:
         return False
     first = answer[0]
     if is_array(first):
-        return len(first) == 2 and first[0] in _KINDS and _is_place(first[1], answer)  # noqa: PLR2004 - kind and place
+        is_pair = len(first) == 2 and isinstance(first[0], str)  # noqa: PLR2004 - kind and place
+        return is_pair and first[0] in _KINDS and _is_place(first[1], answer)
     if not is_object(first) or not first:
         return False
     return all(_is_place(each, answer) for each in first.values()) and any(

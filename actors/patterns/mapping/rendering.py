@@ -163,9 +163,11 @@ class _Writer:
                 return self.text(pieces, levels)
             case Fields(fields=fields):
                 return {name: self.node(one.node, levels) for name, one in fields.items() if _stands(one, levels)}
-            case Items(parts=parts, distinct=distinct):
+            case Items(parts=parts, distinct=distinct, most=most):
                 values = list(self._values(parts, levels))
-                return [each for each in dict.fromkeys(values) if each in self.wording] if distinct else values
+                if not distinct:
+                    return values
+                return [each for each in dict.fromkeys(values) if each in self.wording][: most or None]
             case Raw(source=source):
                 value = resolve(levels, source)
                 if value is None:
@@ -201,7 +203,7 @@ class _Writer:
     def _slot(self, slot: TemplateSlot, levels: Levels, before: str) -> str:
         """Return a slot as it is written after what stands before it."""
         value = self._write(slot.form, resolve(levels, slot.source), slot.source)
-        if any(self._value(other, levels) != value for other in slot.also):
+        if slot.also and any(self._value(other, levels) != value for other in slot.also):
             raise DriftError(Drift.RETYPED, where(slot.source))
         if isinstance(slot.form, Rich):
             return " ".join(value.split()) if self.one_line else value

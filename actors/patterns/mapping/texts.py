@@ -193,7 +193,8 @@ class _Texts:
             inner = {number: (span[0] + start, span[1] - end) for number, span in spans.items()}
             pieces = self._of(inner, depth)
             text = next(iter(texts.values()))
-            return None if pieces is None else _joined((text[:start],), pieces, (text[len(text) - end :],))
+            if pieces is not None:
+                return _joined((text[:start],), pieces, (text[len(text) - end :],))
         ranked: list[tuple[int, Test, dict[str, dict[int, Span]]]] = []
         if self._tests is None:
             scopes = [each.scope.levels for each in self.instances]

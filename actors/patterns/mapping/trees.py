@@ -9,6 +9,7 @@ from statistics import mode
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace as replaced
 
 from actors.patterns.mapping.choices import is_flag, is_telling, may_be_said, tests_of
 from actors.patterns.mapping.kinds import known_items
@@ -211,7 +212,10 @@ def _items(examples: Sequence[Example]) -> Node | None:
 
 
 def _distinct_texts(examples: Sequence[Example]) -> Items | None:
-    """Return the template of lists of texts that the items of an array have, each once: all of them, or the first."""
+    """Return the template of lists of texts that the items of an array have, each once: all of them, or the first.
+
+    Of the first there are as many as a list had at most.
+    """
     roots = [example.scope.levels[0].value for example in examples]
     if max(len(example.value) for example in examples) < _SEVERAL:
         return None
@@ -229,7 +233,7 @@ def _distinct_texts(examples: Sequence[Example]) -> Items | None:
                 items = Items(parts=(Each(source=ValueSource(path=way), parts=(part,)),), distinct=True)
                 if all(list(example.value) == those for those, example in pairs):
                     return items
-                candidates.append(items)
+                candidates.append(replaced(items, most=max(len(example.value) for example in examples)))
     return candidates[0] if candidates else None
 
 

@@ -106,7 +106,8 @@ def resolve(levels: Levels, source: ValueSource) -> Any:
         return level.number
     value = level.value
     for key in source.path:
-        value = step(value, key)
+        # The usual step without a call: a page takes some hundreds of them.
+        value = value.get(key) if isinstance(key, str) and is_object(value) else step(value, key)
         if value is None:
             return None
     return value
@@ -189,6 +190,8 @@ def _probed(form: Form, value: object) -> str | None:
 
 
 def _formatted(form: Form, value: Any, url: str, *, markdown: bool) -> str | None:
+    if isinstance(form, AsIs):  # as most are
+        return lettered(one_line(value[:MAX_TEXT]), form.letters) if isinstance(value, str) else None
     match form:
         case Number() | Compact() | Duration() | Stars():
             return _of_number(form, value)
@@ -217,10 +220,8 @@ def _of_number(form: Number | Compact | Duration | Stars, value: Any) -> str | N
     return numbers.formatted(number, form) if isinstance(form, Number) else numbers.compacted(number, form)
 
 
-def _of_text(form: AsIs | JoinedAddress | Encoded | Rich | CurrencySign, text: str, url: str, *, markdown: bool) -> str:
+def _of_text(form: JoinedAddress | Encoded | Rich | CurrencySign, text: str, url: str, *, markdown: bool) -> str:
     match form:
-        case AsIs(letters=letters):
-            return lettered(one_line(text), letters)
         case JoinedAddress():
             return without_tracking(joined(url, text))
         case Encoded():
@@ -234,6 +235,8 @@ def _of_text(form: AsIs | JoinedAddress | Encoded | Rich | CurrencySign, text: s
 
 def lettered(text: str, letters: str) -> str:
     """Return a text in other letters."""
+    if letters == "same":
+        return text
     match letters:
         case "upper":
             return text.upper()

@@ -39,7 +39,7 @@ HOUR_MS = 3_600_000
 
 
 def url(number: int) -> str:
-    return f"https://mill.example/yarns/{number}"
+    return f"https://mill.example/yarns?number={number}"
 
 
 def sample(number: int, field: str = "title") -> PageSample:
@@ -73,7 +73,8 @@ class Mill:
         seal = Seal.of(KEY).seal(zlib.compress(encode(shown)), SAMPLES)
         await self.bus.tell(subjects.PAGE_SAMPLED, SealedSample(sealed=seal))
         name = shown.sample_id if accepted else ""
-        await self.bus.tell(subjects.PAGE_BROWSED, PageBrowsed(url=shown.url, duration_ms=1, sample=name))
+        address = shown.url.partition("?")[0]  # as a navigator tells it: who asked for what is nobody's business
+        await self.bus.tell(subjects.PAGE_BROWSED, PageBrowsed(url=address, duration_ms=1, sample=name))
 
     async def kept(self) -> list[PagePattern]:
         entries = [await self.patterns.get(key) for key in await self.patterns.names()]

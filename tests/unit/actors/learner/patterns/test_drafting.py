@@ -99,3 +99,26 @@ def test_a_hint_lends_its_name_only_to_what_asks_the_same(place: str, source: Pa
 
     assert (pattern.pattern_id, pattern.source) == ("pat_hint", source)
     assert pattern.mapping is not None
+
+
+def test_a_page_of_a_kind_unseen_takes_nothing_back_from_what_was_borne_out() -> None:
+    first = after([sample(0), sample(1), sample(2)])
+    (pattern,) = after([sample(0), sample(1), sample(2), sample(3), sample(4, stock="none")], first)
+    (late,) = after([sample(0), sample(1), sample(2, stock="none")])
+
+    assert page_hash(url(4)) in pattern.made_of
+    assert can_bypass(pattern, NOW)
+    assert can_bypass(late, NOW)
+
+
+def test_an_answer_that_has_changed_takes_back_what_was_borne_out() -> None:
+    (pattern,) = after([sample(0), sample(1), sample(2), sample(3)])
+    changed = sample(4)
+    body = {name: value for name, value in changed.exchanges[0].body.items() if name != "said"}
+    exchange = structs.replace(changed.exchanges[0], body=body | {"words": changed.exchanges[0].body["said"]})
+    others = [sample(number) for number in range(4)]
+
+    (after_it,) = learned([pattern], structs.replace(changed, exchanges=(exchange,)), others, NOW).put
+
+    assert not can_bypass(after_it, NOW)
+    assert after_it.reproduced == ()
