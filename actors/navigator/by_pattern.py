@@ -213,7 +213,7 @@ def pattern_used(page: BrowsePage, attempt: Attempt, ladder: Sequence[Attempt], 
         return None
     logged_in = page.options.session_profile is not None
     url = "" if logged_in else redact.url(page.url)  # which page of a login was read is nobody's business
-    used = PatternUsed(pattern_id=call.pattern_id, domain=call.domain, url=url, at_ms=at_ms)
+    used = PatternUsed(pattern_id=call.pattern_id, domain=call.domain, url=url, at_ms=at_ms, version=call.version)
     match attempt.outcome:
         case Accepted():
             return used

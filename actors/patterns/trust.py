@@ -172,12 +172,14 @@ def after_use(pattern: PagePattern, used: PatternUsed, now_ms: int) -> PagePatte
     """Return a pattern after it was used: as it was where the answer had the known shape, or decayed.
 
     A use verifies nothing, since nobody saw how the page is rendered: `after_check` alone does.
-    The network, statuses of 5xx and challenges teach nothing. Nor does 429, beyond the decay `rate_limited` that the
+    The network, statuses of 5xx and challenges teach nothing, nor does a use of what has been learned anew since. Nor does 429, beyond the decay `rate_limited` that the
     contract gives to what "caused rate limiting" (000 §4): it is taken, but it never takes the score across the lower
     bound of the level that it gives now, so that no label changes for a limit. Any drift but that of a login
     takes back that pages were reproduced: it must be shown anew on two of them.
     """
     pattern = decayed(pattern, now_ms)
+    if used.version < pattern.mapping_version:
+        return pattern
     if used.limited:
         return structs.replace(_limited(pattern, now_ms), used_at=now_ms)
     if used.transient:

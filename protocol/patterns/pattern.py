@@ -97,7 +97,8 @@ class PagePattern(Struct, frozen=True, kw_only=True, rename="camel", omit_defaul
     at most; the pages that it was induced from (`made_of`) are none of them unless they were made without them, too.
     `marks` is what the words of each are known by, which no other page has. `failures` counts those in a row. `profile`
     and `caller` are set where a login was used: then nobody else ever uses the pattern. `light_only`: no browser has
-    shown its pages, a light tier alone. `version` counts changes.
+    shown its pages, a light tier alone. `version` counts changes; `mapping_version` is the one that brought what is now
+    the mapping.
     """
 
     pattern_id: str
@@ -123,4 +124,5 @@ class PagePattern(Struct, frozen=True, kw_only=True, rename="camel", omit_defaul
     profile: str = ""
     caller: str = ""
     version: int = 1
+    mapping_version: int = 1
     reason: str = ""

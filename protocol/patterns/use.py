@@ -63,15 +63,16 @@ class PatternCall(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class PatternUsed(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """PATTERN_USED: a page was asked for by a pattern. `drift` is how the answer was not what it knows, None: it was.
 
-    `transient`: the network, a limit, a challenge or a status of 5xx, which teach nothing of the pattern. `code` is the
-    fault that it ended in, `url` is empty where a login was used. `limited` and `login_ended` tell of 429, and of a
-    login that has ended.
+    `version` is that of the pattern, as it was then. `transient`: the network, a limit, a challenge or a status of 5xx,
+    which teach nothing of the pattern. `code` is the fault that it ended in, `url` is empty where a login was used.
+    `limited` and `login_ended` tell of 429, and of a login that has ended.
     """
 
     pattern_id: str
     domain: str
     url: str
     at_ms: int
+    version: int
     drift: Drift | None = None
     where: str = ""
     transient: bool = False

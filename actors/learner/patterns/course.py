@@ -165,6 +165,7 @@ def _changes(
         observations=max(pattern.observations, len(group)),
         light_only=all(page.sample.tier is RenderTier.LIGHTWEIGHT for page in group),
         version=pattern.version + 1,
+        mapping_version=pattern.version + 1,
         reason=f"reproduced from {len(draft.made_of)} pages",
     )
     for url in draft.held_out:

@@ -258,7 +258,9 @@ class PatternLearning:
 
 
 def _says_nothing_new(pattern: PagePattern, used: PatternUsed) -> bool:
-    """Return whether a pattern that fares well was used again so soon that nobody need write it down."""
+    """Return whether a use is of a mapping that has gone, or a pattern fares well and was noted so a moment ago."""
+    if used.version < pattern.mapping_version:
+        return True
     fares_well = used.drift is None and not used.code and not pattern.failures
     return fares_well and used.at_ms - pattern.used_at < USED_MS
 

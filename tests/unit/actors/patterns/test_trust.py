@@ -39,7 +39,8 @@ def pattern(**fields: object) -> PagePattern:
 
 def used(**fields: object) -> PatternUsed:
     return structs.replace(
-        PatternUsed(pattern_id="p", domain="shop.example", url="https://shop.example/p/1", at_ms=NOW), **fields
+        PatternUsed(pattern_id="p", domain="shop.example", url="https://shop.example/p/1", at_ms=NOW, version=1),
+        **fields,
     )
 
 
@@ -275,3 +276,10 @@ def test_without_a_success_trust_only_falls_and_never_below_the_floor(
         assert ORDER.index(trust.trust_of(after, now)) <= ORDER.index(trust.trust_of(before, now))
         assert len(after.decays) <= 10
         current = after
+
+
+def test_a_use_of_what_was_learned_anew_since_teaches_nothing() -> None:
+    again = pattern(version=4, mapping_version=3)
+
+    assert trust.after_use(again, used(version=2, drift=Drift.UNLIKE), NOW) == again
+    assert trust.after_use(again, used(version=3, drift=Drift.UNLIKE), NOW) != again
