@@ -172,18 +172,17 @@ def after_use(pattern: PagePattern, used: PatternUsed, now_ms: int) -> PagePatte
     """Return a pattern after it was used: as it was where the answer had the known shape, or decayed.
 
     A use verifies nothing, since nobody saw how the page is rendered: `after_check` alone does.
-    The network, statuses of 5xx and challenges teach nothing, nor does a use of what has been learned anew since. Nor does 429, beyond the decay `rate_limited` that the
-    contract gives to what "caused rate limiting" (000 §4): it is taken, but it never takes the score across the lower
-    bound of the level that it gives now, so that no label changes for a limit. Any drift but that of a login
-    takes back that pages were reproduced: it must be shown anew on two of them.
+    The network, statuses of 5xx and challenges teach nothing, nor does a use of a mapping that another has taken the
+    place of since. Nor does 429, beyond the decay `rate_limited` that the contract gives to what "caused rate limiting"
+    (000 §4): it is taken, but it never takes the score across the lower bound of the level that it gives now, so that
+    no label changes for a limit. Any drift but that of a login takes back that pages were reproduced: it must be shown
+    anew on two of them.
     """
     pattern = decayed(pattern, now_ms)
-    if used.version < pattern.mapping_version:
+    if used.version < pattern.mapping_version or (used.transient and not used.limited):
         return pattern
     if used.limited:
         return structs.replace(_limited(pattern, now_ms), used_at=now_ms)
-    if used.transient:
-        return pattern
     if used.drift is None and not used.login_ended and not used.code:
         return structs.replace(pattern, used_at=now_ms, failures=0, version=pattern.version + 1)
     pattern = structs.replace(pattern, used_at=now_ms)

@@ -208,8 +208,10 @@ class PatternLearning:
     async def _learn_use(self, used: PatternUsed, tasks: TaskGroup) -> None:
         async def decide() -> tuple[Iterable[PagePattern], Iterable[str]]:
             pattern = self.store.get(used.pattern_id)
-            known = pattern is None or _says_nothing_new(pattern, used)
-            return (() if pattern is None or known else (after_use(pattern, used, self.clock()),)), ()
+            if pattern is None or _says_nothing_new(pattern, used):
+                return (), ()
+            after = after_use(pattern, used, self.clock())
+            return (after,) if after != pattern else (), ()
 
         await self.store.change(decide)
         pattern = self.store.get(used.pattern_id)
@@ -258,9 +260,7 @@ class PatternLearning:
 
 
 def _says_nothing_new(pattern: PagePattern, used: PatternUsed) -> bool:
-    """Return whether a use is of a mapping that has gone, or a pattern fares well and was noted so a moment ago."""
-    if used.version < pattern.mapping_version:
-        return True
+    """Return whether a pattern that fares well was used again so soon that nobody need write it down."""
     fares_well = used.drift is None and not used.code and not pattern.failures
     return fares_well and used.at_ms - pattern.used_at < USED_MS
 
