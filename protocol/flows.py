@@ -94,9 +94,9 @@ FlowCheck = AddressIs | AnyAppears | ElementGoes | FieldHolds | StateIs | Dialog
 class FlowStep(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
     """One step: a tool of the browser with its arguments, what it is about, and what must be true after it.
 
-    `arguments` are without elements, and without what was typed: that is the value of `parameter`. `to` is what
-    something is dragged to. `site` is that of the page it was done on: on another one it is not done. `obstacle` says
-    why it cannot be done again, where it cannot.
+    `arguments` are without elements, and without what was typed: that is the value of `parameter`. `target` is what has
+    the focus where keys are pressed, `to` what something is dragged to. `site` is that of the page it was done on: on
+    another one it is not done. `obstacle` says why it cannot be done again, where it cannot.
     """
 
     tool: str

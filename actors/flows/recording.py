@@ -119,7 +119,7 @@ class _Step:
     def taken(self) -> Recording:
         """Return the recording with this step."""
         done, operation = self.done, self.done.operation
-        node = self._node(getattr(operation, "element_id", None))
+        node = self._about()
         obstacle = _OBSTACLES.get(type(operation), "") or self._unseen(node)
         secret = done.sealed or self._is_sensitive()
         if secret and not obstacle and self._is_typed_in_pieces():
@@ -156,8 +156,17 @@ class _Step:
 
     # -- what it is about ----------------------------------------------------------------------------------------------
 
+    def _about(self) -> SemanticNode | None:
+        """Return what an operation is about: its element, or what keys go to."""
+        operation, page = self.done.operation, self.done.before
+        if isinstance(operation, do.PressKey | gestures.TypeKeys):
+            return page.node(page.focused) if page.focused else None
+        return self._node(getattr(operation, "element_id", None))
+
     def _node(self, element: str | None) -> SemanticNode | None:
         page = self.done.before
+        if element is None:
+            return None
         return next((one for one in page.nodes if element in (page.elements.get(one.id), one.id)), None)
 
     def _unseen(self, node: SemanticNode | None) -> str:

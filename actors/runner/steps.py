@@ -360,7 +360,14 @@ class StepAttempt:
             log.error(STEP_BROKE, exc_info=failure, **line)
 
 
-_OWN_CODES: Final = frozenset({Code.TPL_LOGIN_FIELD_NOT_FOUND, Code.STEP_VERIFICATION_FAILED})
+_OWN_CODES: Final = frozenset(
+    {
+        Code.TPL_LOGIN_FIELD_NOT_FOUND,
+        Code.STEP_VERIFICATION_FAILED,
+        Code.SECURITY_POLICY_DENIED,
+        Code.SECURITY_APPROVAL_REQUIRED,
+    }
+)
 """What a step fails with that has no code in the tool layer."""
 
 

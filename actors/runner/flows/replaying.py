@@ -44,7 +44,11 @@ STEADY_S: Final = 1.0
 """How long a page that is never the same twice is looked at for that."""
 
 ELSEWHERE: Final = "The page is one of another site than it was when it was recorded."
+OTHER_FOCUS: Final = "The keys would go to something else than they did when it was recorded."
 IN_THE_WAY: Final = "The page asks something in a dialog, which it did not when it was recorded."
+
+_BY_KEYS: Final = frozenset({"press_key", "type_keys"})
+"""What goes to whatever has the focus."""
 
 _VALUES: Final[Mapping[str, str]] = {"set_value": "value", "select_option": "value"}
 """What the argument is called that the words of a step go into, where it is not `text`."""
@@ -88,6 +92,8 @@ class StepReplay:
             raise failed(f"This step cannot be done again. {step.obstacle}")
         page, match = await self._found(step.target, self.page)
         page, to = await self._found(step.to, page)
+        if step.tool in _BY_KEYS and page.focused != ("" if match is None else match.node.id):
+            raise failed(OTHER_FOCUS)
         arguments = self._arguments(page, match, to)
         begun_before = await self._perform(arguments)
         after = await self._checked(page, None if match is None else match.node)
@@ -146,7 +152,7 @@ class StepReplay:
             for name, value in step.arguments.items()
         }
         for name, one in (("element_id", match), ("to_element_id", to)):
-            if one is not None:
+            if one is not None and step.tool not in _BY_KEYS:
                 arguments[name] = page.elements.get(one.node.id, one.node.id)
         if not step.parameter:
             return arguments

@@ -161,3 +161,15 @@ def test_a_field_that_is_emptied_holds_nothing() -> None:
     given, secret = FieldHolds(value="{full_name}"), FieldHolds()
     assert [is_true(given, PAGE, one, NAME, {"full_name": ""}) for one in (PAGE, full)] == [True, False]
     assert [is_true(secret, PAGE, one, NAME, {}) for one in (PAGE, full)] == [False, True]
+
+
+def test_keys_are_about_what_has_the_focus_and_nothing_else() -> None:
+    """Words of a page are no element of a step that names none."""
+    words = SemanticNode(id="7", role="h", name="Welcome to the club")
+    page = structs.replace(PAGE, nodes=(words, *PAGE.nodes))
+    held, loose = (
+        step(PressKey(key="Enter"), before=one, facts=facts("Full name")).draft.steps[0].target
+        for one in (structs.replace(page, focused="2"), page)
+    )
+
+    assert (held.name if held else "", loose) == ("Full name", None)

@@ -1,4 +1,4 @@
-"""A step of a flow that is not done: its page is another one's, or asks something first."""
+"""A step of a flow that is not done: its page is another one's, asks something first, or has another focus."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import anyio
 import pytest
 from msgspec import structs
 
-from actors.runner.flows.replaying import ELSEWHERE, IN_THE_WAY, StepReplay
+from actors.runner.flows.replaying import ELSEWHERE, IN_THE_WAY, OTHER_FOCUS, StepReplay
 from actors.runner.template import StepContext
 from protocol.acting.tree import PageTree
 from protocol.faults import FaultError
@@ -43,6 +43,8 @@ class Watched:
         (PRESS, structs.replace(PAGE, url="https://club.example.evil.example/login"), ELSEWHERE),
         (PRESS, structs.replace(PAGE, url="about:blank"), ELSEWHERE),
         (FILL, PageTree(url=URL, dialog="Really?"), IN_THE_WAY),
+        (PRESS, structs.replace(PAGE, focused="3"), OTHER_FOCUS),
+        (structs.replace(PRESS, target=FILL.target), structs.replace(PAGE, focused="3"), OTHER_FOCUS),
     ],
 )
 async def test_nothing_is_done_on_a_page_that_is_not_its_own(step: FlowStep, page: PageTree, why: str) -> None:
