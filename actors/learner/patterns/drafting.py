@@ -173,7 +173,11 @@ def _held_out(draft: PatternDraft, shown: Sequence[Shown]) -> tuple[str, ...]:
         if len(kept) > MIN_PAGES:
             break
         others = [other for number, other in enumerate(shown) if number != place]
-        compared = _foreseen(draft, others, one)
+        if (mapping := induce(others)) is None:
+            continue
+        rest = _draft_of(draft.template, draft.requests, others, mapping)
+        is_known = len(others) < _FEWEST or _is_known(rest, one)  # one page alone does not tell what may change
+        compared = _compared(mapping, one) if is_known else None
         if compared is None:
             unlike.append(one.url)
         elif compared.same:
@@ -181,16 +185,6 @@ def _held_out(draft: PatternDraft, shown: Sequence[Shown]) -> tuple[str, ...]:
         else:
             wrong |= compared.lines > 0
     return tuple(kept) if wrong or not kept else (*kept, *unlike)
-
-
-def _foreseen(draft: PatternDraft, others: Sequence[Shown], shown: Shown) -> Agreement | None:
-    """Return how like a page is to what others alone teach of it; None where they teach that it is of another kind."""
-    mapping = induce(others)
-    if mapping is None:
-        return None
-    rest = _draft_of(draft.template, draft.requests, others, mapping)
-    is_known = len(others) < _FEWEST or _is_known(rest, shown)  # one page alone does not tell what may change
-    return _compared(mapping, shown) if is_known else None
 
 
 def _is_known(draft: PatternDraft, shown: Shown) -> bool:
