@@ -23,6 +23,9 @@ _CODE_TAGS = ("code", "kbd", "samp", "tt")
 _AROUND_BLOCKS = ",".join(f"{tag}:has({_BLOCKS})" for tag in _EMPHASES)
 
 _EXPONENT = re.compile(r"(?=.*[\d+*/=\u2212-])[\w+*/=\u2212-]{2,12}")
+_NOTED = re.compile(r"(?:[^\W\d_]{4}|[.,;:!?\"'\u2019\u201d])$")
+"""What a figure stands behind that is the mark of a note: a whole word, or the end of a sentence."""
+
 _INDEXED = re.compile(r"[^\W\d_]\w{0,2}")
 
 Converter = Callable[[Element, str], str]
@@ -113,7 +116,9 @@ def _raised(element: Element, inner: str) -> str:
         return inner
     text = element.text.strip()
     if NUMBER.fullmatch(text):
-        return text.translate(RAISED)
+        before = element.previous_sibling
+        noted = isinstance(before, Text) and _NOTED.search(before.data) is not None
+        return inner if noted else text.translate(RAISED)
     return f"^({inner.strip()})" if _EXPONENT.fullmatch(text) else inner
 
 
