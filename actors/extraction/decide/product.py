@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from actors.extraction.decide import product_values
+from actors.extraction.decide.selling import SalesEvidence, is_selling
+from actors.extraction.evidence import product_data
 from actors.extraction.evidence.claim import Claim, PageField, PlaceKind, ShopPlace, Standing
 from actors.extraction.parse.tree import Page
 from protocol.confidence import Confidence, Source, confidence
@@ -40,6 +42,8 @@ _KIND_WEIGHTS: Mapping[PlaceKind, float] = MappingProxyType(
 )
 """What a claim weighs by the notation that it stands in."""
 
+_STRUCTURED = frozenset({PlaceKind.JSON_LD, PlaceKind.MICRODATA, PlaceKind.RDFA})
+
 _VISIBLE_WEIGHTS: Mapping[str, float] = MappingProxyType(
     {
         ShopPlace.PRICE_SURE: 2.4,
@@ -47,7 +51,7 @@ _VISIBLE_WEIGHTS: Mapping[str, float] = MappingProxyType(
         ShopPlace.PRICE_POSSIBLE: 0.4,
         ShopPlace.PRICE_LISTED: 0.6,
         ShopPlace.STOCK: 1.6,
-        ShopPlace.BUTTON: 1.7,
+        ShopPlace.BUTTON: 2.1,
         ShopPlace.LABEL_BRAND: 1.5,
         ShopPlace.LABEL_SKU: 3.0,
         ShopPlace.LABEL_MPN: 2.4,
@@ -63,6 +67,12 @@ _VISIBLE_WEIGHTS: Mapping[str, float] = MappingProxyType(
 
 _STRUCTURED_MPN = 0.4
 """Shops put article numbers of their own there: none of 17 was the maker's."""
+
+_KEYED = 0.6
+"""What the only value of a key in scripts weighs."""
+
+_OWN_PRICE = 0.8
+"""What the price gains that structured data give the page's own offer: where others are seen, it is right."""
 
 _STANDING_REDUCTIONS: Mapping[Standing, float] = MappingProxyType({Standing.FIRST: 1.2, Standing.ELSEWHERE: 0.3})
 _REDUCTIONS = (("several.", 0.7), ("lowPrice", 0.4), ("productI", 1.0))
@@ -85,14 +95,6 @@ _OTHER_INTERCEPT = 0.0
 _FOR, _AGAINST = 0.76, 0.48
 """What the weight for a value and that of its rival change of the log-odds, fitted likewise."""
 
-_META_KINDS = frozenset({PlaceKind.OPEN_GRAPH, PlaceKind.PRODUCT_META})
-"""The meta elements in which shops name their offers."""
-
-_NOTHING_SOLD = frozenset({"article", "forum", "documentation"})
-_OTHER_LABELS = frozenset({ShopPlace.LABEL_BRAND, ShopPlace.LABEL_MPN, ShopPlace.LABEL_GTIN})
-_MAX_NUMBERS = 3
-"""More article numbers than these stand on pages that list goods."""
-
 
 @dataclass(frozen=True, slots=True)
 class WeighedValue:
@@ -106,115 +108,43 @@ class WeighedValue:
 def product(page: Page, claims: Iterable[Claim]) -> tuple[Product, Mapping[str, Confidence]] | None:
     """Return what the page sells with the confidence of each field that has a value; None where it sells nothing."""
     relevant = [claim for claim in claims if claim.field in FIELDS or claim.field is PageField.PAGE_TYPE]
-    if not _is_selling(_SalesEvidence.of(relevant)):
+    sales = SalesEvidence.of(relevant)
+    if not is_selling(sales):
         return None
+    relevant.extend(product_data.claims(page))
     reader = product_values.ValueReader.of(page, relevant)
+    if not (sales.buyable or sales.offered or "product" in sales.og_types):  # then it may be any of them
+        relevant = [claim for claim in relevant if claim.place.detail != ShopPlace.PRICE_LISTED]
     ranking = {name: _ranked(reader, field, relevant) for field, name in FIELDS.items()}
-    if not ranking["price"] and not ranking["availability"]:
+    if not ranking["price"] and not ranking["availability"] and not ranking["sku"]:
         return None
-    if not ranking["availability"] and ranking["price"]:
-        ranking["availability"] = [WeighedValue(product_values.IN_STOCK, 0.0, ())]
-    if ranking["mpn"] and ranking["sku"] and ranking["mpn"][0].value == ranking["sku"][0].value:
-        ranking["mpn"] = ranking["mpn"][1:]
+    ranking["availability"] = _with_orders(ranking["availability"])
+    ranking["mpn"] = _makers_numbers(ranking["mpn"], ranking["sku"])
     best = {name: values[0].value for name, values in ranking.items() if values}
     return Product(**best), {name: _confidence(name, values) for name, values in ranking.items() if values}
 
 
-@dataclass(frozen=True, slots=True)
-class _SalesEvidence:
-    """What the claims of a page say of whether it sells one thing.
+def _with_orders(values: list[WeighedValue]) -> list[WeighedValue]:
+    """Return what is said of the stock, the surest first; a button to buy does not speak against a later delivery.
 
-    `shown` are the places of the visible page that speak of goods, `numbers` counts the article numbers among them.
-    `data_types` and `og_types` are what structured data and Open Graph call the page; `offered` holds where structured
-    data name an offer of the page's own.
+    What is sold and nothing is said of is in stock.
     """
-
-    shown: frozenset[str]
-    numbers: int
-    data_types: frozenset[str]
-    og_types: frozenset[str]
-    offered: bool
-
-    @staticmethod
-    def of(claims: Sequence[Claim]) -> _SalesEvidence:
-        """Read the claims of a page once."""
-        shown = [claim.place.detail for claim in claims if claim.place.kind is PlaceKind.SHOP]
-        types = [claim for claim in claims if claim.field is PageField.PAGE_TYPE and _is_own(claim)]
-        return _SalesEvidence(
-            shown=frozenset(shown),
-            numbers=shown.count(ShopPlace.LABEL_SKU),
-            data_types=frozenset(claim.value for claim in types if claim.place.kind is not PlaceKind.OPEN_GRAPH),
-            og_types=frozenset(claim.value for claim in types if claim.place.kind is PlaceKind.OPEN_GRAPH),
-            offered=_is_offered(claims),
-        )
-
-    @property
-    def priced(self) -> bool:
-        """Whether one price stands out."""
-        return not self.shown.isdisjoint({ShopPlace.PRICE_SURE, ShopPlace.PRICE_LIKELY})
-
-    @property
-    def listed(self) -> bool:
-        """Whether it shows one price of many, or what is in stock."""
-        return not self.shown.isdisjoint({ShopPlace.PRICE_LISTED, ShopPlace.STOCK})
-
-    @property
-    def stocked(self) -> bool:
-        """Whether it shows that its one thing is in stock."""
-        return ShopPlace.STOCK in self.shown and ShopPlace.PRICE_LISTED not in self.shown
-
-    @property
-    def buyable(self) -> bool:
-        """Whether it shows a button to buy."""
-        return ShopPlace.BUTTON in self.shown
-
-    @property
-    def numbered(self) -> bool:
-        """Whether it shows an article number, and not those of a list."""
-        return 0 < self.numbers <= _MAX_NUMBERS
-
-    @property
-    def labelled(self) -> bool:
-        """Whether it shows a number, brand or code beside its label."""
-        return self.numbered or not self.shown.isdisjoint(_OTHER_LABELS)
+    if not values:
+        return [WeighedValue(product_values.IN_STOCK, 0.0, ())]
+    if all(claim.place.detail == ShopPlace.BUTTON for claim in values[0].claims):
+        return sorted(values, key=lambda value: value.value not in product_values.ORDERED)
+    return values
 
 
-def _is_selling(page: _SalesEvidence) -> bool:
-    """Return whether a page sells one thing.
-
-    Offers in structured data are believed unless they also call the page something else; what is only seen needs a
-    price and a button or number beside it, and one price of many needs both. Open Graph calls most pages an article.
-    """
-    if page.data_types & _NOTHING_SOLD:
-        return page.offered and page.priced and page.buyable
-    if page.offered or ("product" in page.data_types and (page.priced or page.stocked)):
-        return True
-    if "product" in page.og_types and page.priced:
-        return True
-    if "article" in page.og_types:
-        return ShopPlace.PRICE_SURE in page.shown and page.buyable
-    if page.priced and (page.buyable or page.labelled):
-        return True
-    return page.listed and page.buyable and page.numbered
-
-
-def _is_own(claim: Claim) -> bool:
-    """Return whether the object that a claim stands in is the page's own."""
-    return claim.place.standing not in _STANDING_REDUCTIONS
-
-
-def _is_offered(claims: Sequence[Claim]) -> bool:
-    """Return whether structured data name an offer of the page's own.
-
-    Paywalls put a price into the meta elements of articles; those of shops have a type, too.
-    """
-    offered = {PageField.PRICE, PageField.AVAILABILITY}
-    kinds = {claim.place.kind for claim in claims if claim.field in offered and _is_own(claim)} - {PlaceKind.SHOP}
-    if kinds - _META_KINDS:
-        return True
-    typed = any(claim.field is PageField.PAGE_TYPE and claim.value == "product" for claim in claims)
-    article = any(claim.field is PageField.PAGE_TYPE and claim.value == "article" for claim in claims)
-    return (typed or not article) and bool(kinds)
+def _makers_numbers(numbers: Sequence[WeighedValue], own: Sequence[WeighedValue]) -> list[WeighedValue]:
+    """Return the maker's numbers without those that structured data give as the shop's own, too."""
+    taken = {product_values.value_key(PageField.SKU, value.value) for value in own}
+    return [
+        number
+        for number in numbers
+        if product_values.value_key(PageField.MPN, number.value) not in taken
+        or (own[0].value != number.value and any(claim.place.kind is PlaceKind.SHOP for claim in number.claims))
+    ]
 
 
 def _ranked(reader: product_values.ValueReader, field: PageField, claims: Sequence[Claim]) -> list[WeighedValue]:
@@ -241,9 +171,12 @@ def _weight(claim: Claim) -> float:
         return _VISIBLE_WEIGHTS.get(place.detail, 0.5)
     if claim.field is PageField.MPN:
         return _STRUCTURED_MPN
+    if place.detail.startswith(product_data.KEY):
+        return _KEYED
     lessened = _STANDING_REDUCTIONS.get(place.standing, 0.0)
     lessened += sum(less for part, less in _REDUCTIONS if part in place.detail)
-    return max(0.1, _KIND_WEIGHTS.get(place.kind, 0.5) - lessened)
+    gained = _OWN_PRICE if claim.field is PageField.PRICE and not lessened and place.kind in _STRUCTURED else 0.0
+    return max(0.1, _KIND_WEIGHTS.get(place.kind, 0.5) + gained - lessened)
 
 
 def _confidence(name: str, values: Sequence[WeighedValue]) -> Confidence:

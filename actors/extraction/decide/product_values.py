@@ -13,6 +13,8 @@ from actors.extraction.evidence.embedded import embedded
 from actors.extraction.parse.tree import Page
 
 IN_STOCK = "InStock"
+ORDERED = frozenset({"BackOrder", "MadeToOrder", "PreOrder", "PreSale"})
+"""What can be bought though it is not there."""
 
 _AVAILABILITIES = {
     name.lower(): name
@@ -38,10 +40,23 @@ _OTHER_AVAILABILITIES = {
 _PLAIN_NUMBER = re.compile(r"\d{1,10}(?:\.\d{1,4})?")
 _RATING = re.compile(r"\d{1,3}(?:[.,]\d{1,4})?")
 _NOT_WORD = re.compile(r"[\W_]+")
+_LABEL_BEFORE = re.compile(
+    r"^(?:brand|marke|marque|marca|marka|značka|merk|märke|品牌|ブランド)\s?[:\uff1a]\s?", re.IGNORECASE
+)
 _NO_BRAND = re.compile(
     r"\bbrands?\b|[|{}$<>]|^(?:unknown|none|n/?a|generic|null|undefined)$"
-    r"|^(?:from the|visit|shop|more from|about|by|browse|all|buy)\b"
+    r"|^(?:from the|visit|shop|more from|about|by|browse|all|buy|see|view|add)\b"
 )
+_INVITED = re.compile(
+    r"(?:visit|shop|besuche(?:n sie)?|visite[rz]?|visita|bezoek|odwiedź|besök|besøg)\s+"
+    r"(?:(?:the|den|die|la|le|lo|el|il|a|o|de)\s+)?"
+    r"(?:(?:store|shop|boutique|tienda|negozio|loja|winkel|sklep)\s+(?:(?:of|von|di|de|van|da|do)\s)?)?"
+    r"(?P<maker>.+?)(?:[\s-]+(?:official\s|brand\s?)?(?:store|shop|boutique|winkel|butiken|butik))?",
+    re.IGNORECASE,
+)
+"""How shops invite to the page of a maker: "Visit the X Store", "Visita lo Store di X", "Besuche den X-Store"."""
+
+_STORE = re.compile(r"store|shop|boutique|tienda|negozio|loja|winkel|butik|sklep", re.IGNORECASE)
 _NO_CODE = frozenset({"null", "none", "undefined", "na", "false", "true", "0", ""})
 
 MAX_BRAND_CHARS = 60
@@ -125,7 +140,12 @@ def _code(text: str) -> str:
 
 
 def _brand(text: str) -> str:
-    return "" if len(text) > MAX_BRAND_CHARS or _NO_BRAND.search(text.lower()) else text
+    """Return the name of a maker, without the word for it or an invitation to its store."""
+    text = _LABEL_BEFORE.sub("", text).strip()
+    if (invited := _INVITED.fullmatch(text)) and _STORE.search(text):
+        text = invited["maker"].strip()
+    unfit = len(text) > MAX_BRAND_CHARS or _NO_BRAND.search(text.lower()) or product_labels.is_button(text)
+    return "" if unfit else text
 
 
 def _rating(text: str) -> str:

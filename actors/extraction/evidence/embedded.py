@@ -131,6 +131,12 @@ class EmbeddedData:
         """What the inline scripts of the page hold that is run."""
         return self._scripts.code
 
+    @property
+    def written(self) -> Iterator[str]:
+        """What the inline scripts hold, run or not, but for linked data."""
+        yield from (script.text for script, _ in self._scripts.data)
+        yield from self._scripts.code
+
     @cached_property
     def deferred(self) -> tuple[str, ...]:
         """The states that are written as functions: only an engine can tell what they hold."""

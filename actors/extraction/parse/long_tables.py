@@ -14,9 +14,16 @@ from actors.extraction.parse.text import one_line
 MAX_ROWS = 50_000
 """Rows of a table that are read; what follows is left out."""
 
-_LONG_ROWS = 1_500
-_KEPT_ROWS = 500
-"""Rows of a long table that stay in the tree, where its headers and its kind are told by them."""
+_PLAIN_ROWS, _KEPT_PLAIN_ROWS = 300, 100
+"""From how many rows the later ones of a table are taken whose cells hold nothing but text, and how many are kept."""
+
+_LONG_ROWS, _KEPT_ROWS = 1_500, 500
+"""From how many those of any table are, and how many of it stay in the tree, where headers and kind are told by them.
+
+Their links and their marks are lost, which is why more of them stay.
+"""
+
+_NOT_PLAIN = "a,b,code,del,em,i,img,input,ol,s,strong,sub,sup,svg,ul,[aria-label],[role]"
 
 _MAX_COLUMNS = 100
 _MAX_SLOTS = 400_000
@@ -44,20 +51,33 @@ class LaterRows:
 
 def take_later_rows(root: Element, source: str, base: str) -> Mapping[Element, LaterRows]:
     """Take the later rows of very long tables out of a tree; a table with cells that span others there stays whole."""
-    if source.count("<tr") + source.count("<TR") <= _LONG_ROWS:
+    if source.count("<tr") + source.count("<TR") <= _PLAIN_ROWS:
         return {}
     taken: dict[Element, LaterRows] = {}
     for group in root.select("table>tbody"):
         table = group.parent
-        rows = [row for row in group.children if isinstance(row, Element) and row.tag == "tr"]
-        if len(rows) <= _LONG_ROWS or not isinstance(table, Element) or table in taken:
-            continue
-        later = Element("tbody", None, rows[_KEPT_ROWS:])
-        if later.select_one(_SPANNING) is not None or later.select_one("table,pre") is not None:
-            group.extend(list(later.children))
-        else:
+        if isinstance(table, Element) and table not in taken and (later := _taken(group)) is not None:
             taken[table] = _read(later, base)
     return taken
+
+
+def _taken(group: Element) -> Element | None:
+    """Take the later rows out of a group of rows, if they are so many and of such a kind."""
+    rows = [row for row in group.children if isinstance(row, Element) and row.tag == "tr"]
+    if len(rows) <= _PLAIN_ROWS:
+        return None
+    kept = _KEPT_PLAIN_ROWS
+    later = Element("tbody", None, rows[kept:])
+    if later.select_one(_NOT_PLAIN) is not None:
+        group.extend(list(later.children))
+        if len(rows) <= _LONG_ROWS:
+            return None
+        kept = _KEPT_ROWS
+        later = Element("tbody", None, rows[kept:])
+    if later.select_one(_SPANNING) is None and later.select_one("table,pre") is None:
+        return later
+    group.extend(list(later.children))
+    return None
 
 
 def _read(later: Element, base: str) -> LaterRows:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -18,6 +17,7 @@ from actors.extraction.parse.text import one_line
 from actors.extraction.parse.tree import Page
 from actors.extraction.parse.visibility import Hiding
 from actors.extraction.select import table_rows
+from actors.extraction.select.signs import drawn
 from actors.extraction.select.table_rows import HeaderMark, TextRow
 from actors.extraction.select.words import words
 from protocol.confidence import Confidence, Source, confidence
@@ -29,9 +29,6 @@ MAX_SLOTS = 400_000
 """What all tables of a page may fill together; the table that goes beyond it is the last one, and cut."""
 
 _MAX_ALT_CHARS = 200
-_MAX_PICTURES = 5
-_FILE_NAME = re.compile(r"\.(?:svg|png|jpe?g|gif|webp|avif)\s*$", re.IGNORECASE)
-_PICTURES = "img,[role=img]"
 _TABLES = "table,[role=table],[role=grid],[role=treegrid]"
 
 _SCORES: Mapping[HeaderMark, tuple[Source, float]] = MappingProxyType(
@@ -114,7 +111,7 @@ def data_table(table: Element, hidden: Mapping[Element, Hiding], later: LaterRow
 
     `later` are rows of it that stand not in the tree: their slots are cells without a text.
     """
-    if _is_layout(table):
+    if is_layout(table):
         return None
     rows = _rows(table, hidden)
     rows = _without_gaps([*rows, *_later_rows(later, len(rows[0].slots))] if later and rows else rows)
@@ -141,6 +138,14 @@ def data_table(table: Element, hidden: Mapping[Element, Hiding], later: LaterRow
     )
 
 
+def is_layout(table: Element) -> bool:
+    """Return whether markup alone shows that a table holds no data: it says so, or holds another, without a header."""
+    nested = sum(1 for _ in islice(table.iter_elements("table"), _MAX_NESTED))
+    if nested or table.attr("role") in ("presentation", "none"):
+        return nested == _MAX_NESTED or table.select_one(_OWN_HEADINGS) is None
+    return table.select_one(_CODE) is not None
+
+
 def _data_tables(page: Page, content: Content) -> Iterator[DataTable]:
     inside: set[Element] = set()
     for element in page.root.select(_TABLES):
@@ -157,7 +162,7 @@ def _rows(table: Element, hidden: Mapping[Element, Hiding]) -> list[TextRow]:
     for line in table_rows.grid_rows(table, hidden):
         for cell in line.slots:
             if cell is not None and cell not in texts:
-                texts[cell] = words(cell, hidden, MAX_CELL_CHARS) or _picture_names(cell)
+                texts[cell] = words(cell, hidden, MAX_CELL_CHARS) or drawn(cell)
         rows.append(TextRow(line.slots, tuple([texts[cell] for cell in line.slots]), line.head))
     return rows
 
@@ -204,26 +209,11 @@ def _pick(values: tuple[T, ...], kept: list[int]) -> tuple[T, ...]:
     return tuple([values[column] for column in kept])
 
 
-def _picture_names(cell: Element) -> str:
-    """Return the names of the pictures in a cell that has no text."""
-    names = (picture.attr("alt") or picture.attr("aria-label") or "" for picture in cell.select(_PICTURES))
-    spoken = (name for name in names if name.strip() and _FILE_NAME.search(name) is None)
-    return one_line(" ".join(islice(spoken, _MAX_PICTURES)), _MAX_ALT_CHARS)
-
-
 def _caption(table: Element, hidden: Mapping[Element, Hiding]) -> str:
     if table.tag != "table":
         return one_line(table.attr("aria-label") or "", _MAX_ALT_CHARS)
     captions = (child for child in table.children if isinstance(child, Element) and child.tag == "caption")
     return next((words(caption, hidden, MAX_CELL_CHARS) for caption in captions), "")
-
-
-def _is_layout(table: Element) -> bool:
-    """Return whether markup alone shows that a table holds no data: it says so, or holds another, without a header."""
-    nested = sum(1 for _ in islice(table.iter_elements("table"), _MAX_NESTED))
-    if nested or table.attr("role") in ("presentation", "none"):
-        return nested == _MAX_NESTED or table.select_one(_OWN_HEADINGS) is None
-    return table.select_one(_CODE) is not None
 
 
 def _holds_no_data(rows: Sequence[TextRow], mark: HeaderMark) -> bool:

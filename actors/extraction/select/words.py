@@ -21,9 +21,9 @@ _MAX_NODES = 2_000
 """Nodes that are read for one text: more are a trap, since a text is cut after some thousand characters."""
 
 # What is not seen, but read by a model: controls, soft hyphens, directions, zero widths, tags, variation selectors.
-_RAISED = str.maketrans("0123456789+-\u2212=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ")
-_LOWERED = str.maketrans("0123456789+-\u2212=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎")
-_NUMBER = re.compile(r"[+\-\u2212]?[0-9n]{1,4}|[+\-\u2212]")
+RAISED = str.maketrans("0123456789+-\u2212=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ")
+LOWERED = str.maketrans("0123456789+-\u2212=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎")
+NUMBER = re.compile(r"[+\-\u2212]?[0-9n]{1,4}|[+\-\u2212]")
 _NOTE = re.compile(r"\[?(?:\d{1,3}|[a-z]|note \d{1,3}|nb \d{1,3})\]|[*†‡§¶]{1,3}", re.IGNORECASE)
 
 
@@ -67,7 +67,7 @@ def _enter(element: Element, pieces: list[str], stack: list[Node | str]) -> None
 def _shifted(element: Element) -> str:
     text = element.text[:200].strip()
     if element.tag == "sub":
-        return text.translate(_LOWERED) if _NUMBER.fullmatch(text) else text
+        return text.translate(LOWERED) if NUMBER.fullmatch(text) else text
     if _NOTE.fullmatch(text) or element.select_one("a[href^='#']") is not None:
         return ""
-    return text.translate(_RAISED) if _NUMBER.fullmatch(text) else text
+    return text.translate(RAISED) if NUMBER.fullmatch(text) else text

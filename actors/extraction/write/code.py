@@ -1,4 +1,7 @@
-"""Brings blocks of code back to their lines and their language, without numbers and buttons beside them."""
+"""Brings blocks of code back to their lines and their language, without numbers and buttons beside them.
+
+Prose that stands in `<pre>` for its lines alone, as in mails, becomes paragraphs.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ _GUTTERS = (
 )
 _CODE_CELLS = "td.gutter,td.linenos,td.lineno,td.line-numbers,td.rouge-gutter,td.hljs-ln-numbers,td.blob-num"
 _LINES = ".line,.code-line,.token-line,.view-line,.CodeMirror-line,.cl,[data-line]"
-_BUTTONS = "button,.copy,.copy-button,.btn-copy,.clipboard-copy,.code-header,.toolbar"
+_BUTTONS = "button,.copy,.copy-button,.btn-copy,.clipboard-copy,.code-header,.code__header,.toolbar"
 _NUMBERED = re.compile(r"[\d\s.:|]*")
 _BREAKING = "div,p,li,tr"
 _LANGUAGE = re.compile(
@@ -26,6 +29,18 @@ _NO_LANGUAGE = frozenset({
     "container", "toolbar", "box", "fence", "snippet", "copy", "line-numbers", "raw", "auto", "no-highlight",
     "unknown",
 })  # fmt: skip
+_FEW_WORDS = 30
+_WORDS_A_LINE = 4
+_SIGN_SHARE, _SPOKEN_SHARE = 0.008, 0.85
+_LONG_LINE = 45
+_SIGNS = "{}[]<>=;|\\$_~^`#@*"
+_PUNCTUATION = ".,;:!?()\"'\u2018\u2019\u201c\u201d\u2013\u2014-"
+_SENTENCE = re.compile(r"[^\W\d_]{2,}[.!?](?:\s|$)")
+_LAID_OUT = re.compile(r"\S {3,}\S|\S\t+\S")
+_EMPTY_LINES = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
+_MARKED = "code,kbd,samp,span[class],a.line,.line"
+"""What prose in `<pre>` has not: elements of code, and colours of a program."""
+
 _LEAVES = ("span", "div", "a", "td", "i", "b", "em", "small")
 _PAIR = 2
 _WRAPPERS = 3
@@ -44,7 +59,10 @@ def rewrite_code(body: Element) -> None:
     for table in body.select(f"table:has({_CODE_CELLS})"):
         _unfold(table)
     for block in body.select("pre")[:_MAX_BLOCKS]:
-        _rewrite_block(block)
+        if _is_prose(block):
+            block.replace_with(*_paragraphs(block.text))
+        else:
+            _rewrite_block(block)
     for short in body.select("code:has(br)"):
         if short.closest("pre") is None and len(short.select("br")) > 1:
             _rewrite_block(short.wrap(Element("pre")))
@@ -70,7 +88,7 @@ def _is_displayed(element: Element) -> bool:
 
 def _rewrite_block(block: Element) -> None:
     for extra in (*block.select(_GUTTERS), *block.select(_BUTTONS)):
-        if extra.tag == "button" or _NUMBERED.fullmatch(extra.text):
+        if extra.tag == "button" or _NUMBERED.fullmatch(extra.text) or _is_title(extra):
             extra.extract()
     _drop_numbers(block)
     text = _text(block)
@@ -79,6 +97,45 @@ def _rewrite_block(block: Element) -> None:
         return
     language = _language(block)
     block.replace_with(_fenced(text, language))
+
+
+def _is_title(element: Element) -> bool:
+    """Return whether an element above code says one word, which names its language."""
+    return "header" in (element.attr("class") or "") and len(element.text.split()) <= 1
+
+
+def _is_prose(block: Element) -> bool:
+    """Return whether what stands in `<pre>` are sentences: few signs, no columns, no marks of a program."""
+    text = block.text
+    words = text.split()
+    if len(words) < _FEW_WORDS or _LAID_OUT.search(text) or block.select_one(_MARKED) is not None or _language(block):
+        return False
+    lines = [line for line in text.splitlines() if line.strip()]
+    signs = sum(map(text.count, _SIGNS))
+    indented = sum(line[0].isspace() for line in lines)
+    spoken = sum(word.strip(_PUNCTUATION).isalpha() for word in words)
+    return (
+        len(words) >= _WORDS_A_LINE * len(lines)
+        and signs <= _SIGN_SHARE * len(text)
+        and indented <= len(lines) // 3
+        and spoken >= _SPOKEN_SHARE * len(words)
+        and _SENTENCE.search(text) is not None
+    )
+
+
+def _paragraphs(text: str) -> list[Element]:
+    """Return a paragraph for what stands between empty lines: long lines flow, short ones stay apart."""
+    paragraphs: list[Element] = []
+    for part in _EMPTY_LINES.split(text.strip()):
+        lines = [line.strip() for line in part.splitlines() if line.strip()]
+        nodes: list[Node] = []
+        for line, after in zip(lines, [*lines[1:], ""], strict=True):
+            nodes.append(Text(line))
+            if after:
+                flows = len(line) >= _LONG_LINE and after[0].isalnum()
+                nodes.append(Text(" ") if flows else Element("br"))
+        paragraphs.append(Element("p", None, nodes))
+    return paragraphs
 
 
 def _fenced(text: str, language: str) -> Element:

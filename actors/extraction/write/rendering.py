@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from turbohtml import Element, Markdown, Node, Text
 
 from actors.extraction.parse.addresses import without_tracking
+from actors.extraction.select.words import LOWERED, NUMBER, RAISED
 
 _GAPS = re.compile(r"\n{3,}")
 _TICKS = re.compile(r"`+")
@@ -20,6 +21,12 @@ _LINE_TAGS = frozenset({*_BLOCKS.split(","), "li", "td", "th", "dt", "dd", "body
 _CODE_TAGS = ("code", "kbd", "samp", "tt")
 
 _AROUND_BLOCKS = ",".join(f"{tag}:has({_BLOCKS})" for tag in _EMPHASES)
+
+_EXPONENT = re.compile(r"(?=.*[\d+*/=\u2212-])[\w+*/=\u2212-]{2,12}")
+_NOTED = re.compile(r"(?:[^\W\d_]{4}|[.,;:!?\"'\u2019\u201d])$")
+"""What a figure stands behind that is the mark of a note: a whole word, or the end of a sentence."""
+
+_INDEXED = re.compile(r"[^\W\d_]\w{0,2}")
 
 Converter = Callable[[Element, str], str]
 
@@ -43,6 +50,8 @@ def render(root: Element, own: Verbatim) -> str:
         _VERBATIM_TAG: own.write,
         _FOOTNOTE_TAG: own.write_note,
         **dict.fromkeys(_CODE_TAGS, _code),
+        "sup": _raised,
+        "sub": _lowered,
         "dl": _terms,
         "dd": _definition,
         **dict.fromkeys(_EMPHASES, _emphasis),
@@ -99,6 +108,26 @@ def _code(element: Element, _: str) -> str:
     fence = "`" * (max(map(len, _TICKS.findall(text)), default=0) + 1)
     pad = " " if text.startswith("`") or text.endswith("`") else ""
     return f"{' ' * _follows_code(element)}{fence}{pad}{text}{pad}{fence}"
+
+
+def _raised(element: Element, inner: str) -> str:
+    """Write figures raised, and a formula as an exponent; ordinals, signs and marks of notes stay as they are."""
+    if element.select_one("a") is not None:
+        return inner
+    text = element.text.strip()
+    if NUMBER.fullmatch(text):
+        before = element.previous_sibling
+        noted = isinstance(before, Text) and _NOTED.search(before.data) is not None
+        return inner if noted else text.translate(RAISED)
+    return f"^({inner.strip()})" if _EXPONENT.fullmatch(text) else inner
+
+
+def _lowered(element: Element, inner: str) -> str:
+    """Write figures lowered, and an index after its stroke."""
+    text = element.text.strip()
+    if NUMBER.fullmatch(text) and "n" not in text:
+        return text.translate(LOWERED)
+    return f"_{inner.strip()}" if _INDEXED.fullmatch(text) else inner
 
 
 def _follows_code(element: Element) -> bool:

@@ -24,6 +24,7 @@ from actors.extraction.write.footnotes import extract_footnotes
 from actors.extraction.write.formulas import replace_formulas
 from actors.extraction.write.pruning import clean_nodes, cleaned
 from actors.extraction.write.rendering import Verbatim, render, unwrap_forged
+from actors.extraction.write.signs import drawn_cells, mark_tasks, write_drawn
 from protocol.documents import ExtractedLink
 
 _HOLDS_BLOCKS = frozenset({"article", "aside", "dd", "div", "li", "main", "section", "td"})
@@ -60,7 +61,10 @@ def write_markdown(page: Page, content: Content) -> ContentText:
     replace_formulas(body, content.holders, own)
     footnotes = extract_footnotes(body, page, content, own)
     bylines = posts(page, content)
+    mark_tasks(body, content, own)
+    drawn = drawn_cells(body, content)
     pruning.prune(body, content, page.hidden)
+    write_drawn(drawn)
     pruning.drop_contents(body)
     pruning.drop_title(body, page.root)
     _write_bylines(bylines)

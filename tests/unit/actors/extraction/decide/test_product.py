@@ -88,6 +88,8 @@ SEEN = Product(
             {"language": "sk", "maker": "Výrobca: Blueco", "stock": "Skladom", "button": "<button>Do košíka</button>"},
             id="in Slovak",
         ),
+        pytest.param({"maker": "<a class=brand>Visit the Blueco Store</a>"}, id="with an invitation to its maker"),
+        pytest.param({"maker": "<a class=brand>Visita lo Store di Blueco</a>"}, id="with an invitation in Italian"),
         pytest.param(
             {"price": "<span class=price>12,50 €</span> <p>or 3 x 4,17 € a month</p>"}, id="beside instalments"
         ),
@@ -111,6 +113,34 @@ def test_tells_whether_it_can_be_bought(parts: dict[str, str], availability: str
 
     assert answer is not None
     assert answer.availability == availability
+
+
+def test_reads_what_no_label_tells_from_scripts_and_the_address() -> None:
+    markup = """<title>Blue thing</title><h1>Blue thing</h1><p class=price>12,50 €</p><button>Add to cart</button>
+      <script>dataLayer.push({"product_ean": "4006381333931", 'productMPN': 1, "ean": "4006381333931",
+        mpn: "BT-9", "id": "7654321"})</script>"""
+
+    answer = sold(markup, "https://shop.example.de/blue-thing-7654321.html")
+
+    assert answer is not None
+    assert (answer.gtin, answer.mpn, answer.sku) == ("4006381333931", "BT-9", "7654321")
+
+
+def test_takes_a_number_of_the_shop_for_no_number_of_the_maker() -> None:
+    node = {"@type": "Product", "name": "Blue thing", "sku": "77-1", "mpn": "77-1", "offers": {"price": "12.5"}}
+
+    answer = sold(shop() + f'<script type="application/ld+json">{json.dumps(node)}</script>')
+
+    assert answer is not None
+    assert (answer.sku, answer.mpn) == ("B-1234", "")
+
+
+@pytest.mark.parametrize("code", ["4006381333931 (EAN-13)", "4006381333930, 4006381333931", "4 006381 333931"])
+def test_takes_the_code_whose_check_digit_is_right(code: str) -> None:
+    answer = sold(shop().replace("4006381333931", code))
+
+    assert answer is not None
+    assert answer.gtin == "4006381333931"
 
 
 def test_believes_what_data_and_eyes_agree_on() -> None:

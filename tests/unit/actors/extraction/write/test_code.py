@@ -55,3 +55,22 @@ def test_code_is_written_line_by_line(body: str, expected: str) -> None:
 
 def test_figures_that_do_not_count_lines_are_code() -> None:
     assert markdown("<pre><i>61</i> + <i>97</i>\n<i>2</i></pre>") == "```\n61 + 97\n2\n```"
+
+
+LETTER = """<pre>
+Dear all,
+
+The meeting of tomorrow has been moved to Friday, because nobody seems to have
+read the last mail. The agenda stays as it was, but we shall begin later.
+
+Yours,
+Anna
+</pre>"""
+
+
+def test_prose_in_lines_is_no_code() -> None:
+    assert markdown(LETTER) == (
+        "Dear all,\n\nThe meeting of tomorrow has been moved to Friday, because nobody seems to have"
+        " read the last mail. The agenda stays as it was, but we shall begin later.\n\nYours,  \nAnna"
+    )
+    assert markdown(LETTER.replace("<pre>", "<pre><code>")).startswith("```")

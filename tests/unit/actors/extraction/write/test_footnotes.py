@@ -64,7 +64,7 @@ def test_a_note_of_two_paragraphs_is_one() -> None:
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
-        ("<p>a<sup>2</sup></p>", "a2"),
+        ("<p>a<sup>2</sup></p>", "a\u00b2"),
         ("<p>a<sup><a href='#gone'>1</a></sup></p>", "a[1](https://example.org/a/b#gone)"),
         ("<ul><li><a href='#s1'>1</a></ul><h2 id=s1>b</h2>", "- [1](https://example.org/a/b#s1)\n\n## b"),
         ("<p>a<sup><a href='#n'>1</a></sup></p><div hidden><p id=n>no</p></div>", "a[1](https://example.org/a/b#n)"),

@@ -30,6 +30,13 @@ LONG = "<table><tr><th>n<th>m</tr>" + "".join(f"<tr><td>{n}<td>x{n}</tr>" for n 
             "<table><tr><th>a<th>b<tr><td>1<td><ul><li>2<li>3</ul></table>",
             "| a | b |\n| --- | --- |\n| 1 | * 2 * 3 |",
         ),
+        (
+            (
+                "<table><tr><th>a<th>b<th>c<tr><td>1<td><i class='fa fa-check'></i><td><svg><title>not included</title>"
+                "</svg><tr><td>2<td><i class='icon-x'></i><td><input type=checkbox checked></table>"
+            ),
+            "| a | b | c |\n| --- | --- | --- |\n| 1 | \u2713 | not included |\n| 2 | \u2717 | \u2713 |",
+        ),
         ("<table><tr><td><p>a</p><p>b</p></td></tr></table>", "a\n\nb"),
         ("<table role=presentation><tr><td>a<td>b<tr><td>c<td>d</table>", "a\n\nb\n\nc\n\nd"),
     ],

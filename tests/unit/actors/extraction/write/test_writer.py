@@ -17,6 +17,12 @@ from tests.unit.actors.extraction.write.pages import URL, content, markdown, wri
     [
         ("<h2>One</h2><p>a <b>b</b> <em>c</em> <code>d</code></p>", "## One\n\na **b** *c* `d`"),
         ("<ul><li>a<ul><li>b</ul><li>c</ul>", "- a\n  - b\n- c"),
+        ("<ul><li><input type=checkbox checked>a<li><label><input type=checkbox> b</label></ul>", "- [x] a\n- [ ] b"),
+        ("<ul><li role=checkbox aria-checked=true>a<li>b <input type=checkbox></ul>", "- [x] a\n- b"),
+        (
+            "<p>10<sup>6</sup> H<sub>2</sub>O x<sub>i</sub> y<sup>n-1</sup> 2<sup>nd</sup></p>",
+            "10⁶ H₂O x_i y^(n-1) 2nd",
+        ),
         ("<ol start=3><li>a<li>b</ol>", "3. a\n4. b"),
         ("<blockquote><p>a<p>b</blockquote>", "> a\n>\n> b"),
         ("<p>a<br>b</p>", "a  \nb"),
