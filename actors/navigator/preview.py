@@ -208,16 +208,16 @@ def _plan(tier: RenderTier, facts: PreviewFacts) -> TierPlan:
     )
 
 
-def _plan_by_pattern(found: ForeseenPattern, unavailable: Mapping[RenderTier, str]) -> TierPlan:
+def _plan_by_pattern(learned: ForeseenPattern, unavailable: Mapping[RenderTier, str]) -> TierPlan:
     """Return how the API behind a page is asked before any tier shows the page itself."""
-    tier, call = RenderTier.INTELLIGENCE, found.call
+    tier, call = RenderTier.INTELLIGENCE, learned.call
     absence = unavailable.get(tier)
     return TierPlan(
         tier=tier,
         reason=f"first: the API behind the page is known ({call.reason})",
-        latency=_range(tier, found.took_ms, len(call.requests)),
+        latency=_range(tier, learned.took_ms, len(call.requests)),
         cost_units=tier.spec.cost_units,
-        chance=round(found.chance, 2),
+        chance=round(learned.chance, 2),
         available=absence is None,
         absence=absence or UNSET,
         pattern=call.pattern_id,

@@ -122,7 +122,8 @@ class PatternIndex:
     def put(self, pattern: PagePattern) -> bool:
         """Keep a pattern in the place of its former version; not one that may never be used.
 
-        Of more than MAX_PATTERNS of a domain the one of least worth is dropped: archived ones and lower scores first.
+        Of more than MAX_PATTERNS of a domain the one of least worth is dropped: archived ones, hints and lower scores
+        first.
         """
         self.drop(pattern.pattern_id)
         site = site_or_nothing(pattern.domain)
@@ -235,6 +236,15 @@ def _hint(pattern: PagePattern, request: ApiRequest, now_ms: int) -> ApiPattern:
     )
 
 
-def worth_of(pattern: PagePattern) -> tuple[bool, float, int, str]:
-    """Return what patterns of a domain are ranked by where there are too many: the least goes first."""
-    return not pattern.archived, pattern.score, max(pattern.used_at, pattern.verified_at), pattern.pattern_id
+def worth_of(pattern: PagePattern) -> tuple[bool, bool, float, int, str]:
+    """Return what patterns of a domain are ranked by where there are too many: the least goes first.
+
+    What makes pages counts more than any hint, of which callers may give many.
+    """
+    return (
+        not pattern.archived,
+        pattern.mapping is not None,
+        pattern.score,
+        max(pattern.used_at, pattern.verified_at),
+        pattern.pattern_id,
+    )

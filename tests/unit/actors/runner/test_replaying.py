@@ -12,7 +12,7 @@ from msgspec import structs
 from actors.runner.flows.replaying import ELSEWHERE, IN_THE_WAY, OTHER_FOCUS, StepReplay
 from actors.runner.template import StepContext
 from protocol.acting.tree import PageTree
-from protocol.faults import FaultError
+from protocol.faults import Code, FaultError, fault
 from protocol.flows import FlowStep, FlowTarget
 from tests.unit.actors.flows.test_recording import PAGE, URL
 
@@ -27,14 +27,15 @@ class Watched:
     """A page, and what is called on it."""
 
     page: PageTree
-    calls: list[str] = field(default_factory=list[str])
+    calls: list[tuple[str, dict[str, Any]]] = field(default_factory=list[tuple[str, dict[str, Any]]])
 
     async def tree(self) -> PageTree:
         return self.page
 
     async def call_tool(self, tool: str, arguments: dict[str, Any], *, brisk: bool = False) -> None:
-        del arguments, brisk
-        self.calls.append(tool)
+        del brisk
+        self.calls.append((tool, arguments))
+        raise FaultError(fault(Code.INTERNAL_UNAVAILABLE))
 
 
 @pytest.mark.parametrize(
@@ -54,3 +55,11 @@ async def test_nothing_is_done_on_a_page_that_is_not_its_own(step: FlowStep, pag
 
     assert (failure.value.fault.code, failure.value.fault.message) == ("STEP_VERIFICATION_FAILED", why)
     assert here.calls == []
+
+
+async def test_keys_name_no_element() -> None:
+    here = Watched(structs.replace(PAGE, focused="2"))
+    with anyio.fail_after(25), pytest.raises(FaultError):
+        await StepReplay(cast("StepContext", here), structs.replace(PRESS, target=FILL.target), {}, {}).run()
+
+    assert here.calls == [("press_key", {"key": "Enter"})]

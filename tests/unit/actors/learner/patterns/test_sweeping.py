@@ -19,9 +19,9 @@ def test_what_nobody_verifies_is_archived_and_then_deleted() -> None:
 def test_a_full_domain_loses_what_is_archived_and_then_what_is_worth_least() -> None:
     archived = pattern("archived", verified_at=NOW - ARCHIVE_DAYS * DAY, score=1.0)
     full = [pattern(f"p{number}") for number in range(MAX_PATTERNS - 1)]
-    more = [pattern("more"), pattern("least", score=0.4)]
+    more = [pattern("more", score=0.4), pattern("hint", mapping=None, score=1.0)]
 
     assert outlived([archived, *full[1:]], NOW) == ()
     assert outlived([archived, *full], NOW) == ("archived",)
-    assert outlived([*full, *more], NOW) == ("least",)
+    assert outlived([*full, *more], NOW) == ("hint",)
     assert outlived([*full, archived, pattern("x", host="other.example")], NOW) == ("archived",)
