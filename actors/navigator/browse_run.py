@@ -316,11 +316,12 @@ class BrowseRun:
             event = structs.replace(event, profile=self.request.options.session_profile, caller=self.request.caller)
         # Shielded: a browse that was cut off has ended, too. Nobody waits for this event, so it may be lost.
         with anyio.move_on_after(PUBLISH_MS / 1_000, shield=True), suppress(FaultError, TransportError):
-            await self.bus.tell(subjects.PAGE_BROWSED, event)
+            # How a pattern fared comes before the page that may replace it, lest what is new pay for what is gone.
             for attempt in self.by_pattern:
                 used = pattern_used(self.request, attempt, self.attempts, now_ms())
                 if used is not None:
                     await self.bus.tell(subjects.PATTERN_USED, used)
+            await self.bus.tell(subjects.PAGE_BROWSED, event)
 
 
 async def why_unavailable(bus: Requester, tier: RenderTier, timeout_ms: int) -> str:

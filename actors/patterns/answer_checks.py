@@ -58,12 +58,12 @@ def checks_of(
         if _echoed(path, piece, pages, values)
     ]
     slotted_paths = set(_slot_paths(mapping))
-    written = frozenset(_numbers(mapping))
+    written, holders = frozenset(_numbers(mapping)), {path for other in values for path in _holders(other)}
     fixed = [
         AnswerCheck(path=path, value=values_known[0])
         for path in shared
         if path not in slotted_paths and (values_known := [one for other in values for one in other[path]])
-        if _is_fixed(values_known, written)
+        if _is_fixed(values_known, written) and not (_is_nothing(values_known[0]) and path in holders)
     ]
     return (*echoes, *fixed)[:MAX_CHECKS]
 
@@ -82,21 +82,43 @@ def mark_of(page: WebObservationSummary) -> str:
 def met(checks: Sequence[AnswerCheck], slots: Mapping[str, str], answers: Sequence[Any]) -> tuple[AnswerCheck, ...]:
     """Return those of the checks that answers meet; a place that is not there says nothing against a fixed value."""
     values = _values(answers) if checks else {}
-    return tuple(check for check in checks if _is_met(check, slots, values))
+    holders = _holders(values)
+    return tuple(check for check in checks if _is_met(check, slots, values, holders))
 
 
 def first_unmet(checks: Sequence[AnswerCheck], slots: Mapping[str, str], answers: Sequence[Any]) -> str:
     """Return the place of the first check that answers do not meet; "" where they meet all."""
     values = _values(answers) if checks else {}
-    unmet = (check for check in checks if not _is_met(check, slots, values))
+    holders = _holders(values)
+    unmet = (check for check in checks if not _is_met(check, slots, values, holders))
     return next((".".join(map(str, check.path)) for check in unmet), "")
 
 
-def _is_met(check: AnswerCheck, slots: Mapping[str, str], values: Values) -> bool:
+def absences(former: PagePattern, pages: Sequence[Sequence[Any]]) -> tuple[AnswerCheck, ...]:
+    """Return what `former` wrote and the answers of `pages` have no more: if it comes back, a page says it again."""
+    values = [_values(answers) for answers in pages]
+    there = {path for one in values for path in (*one, *_holders(one))}
+    written = () if former.mapping is None else _slot_paths(former.mapping)
+    gone = (*written, *(check.path for check in former.checks if not check.slot and check.value is None))
+    return tuple(AnswerCheck(path=path, value=None) for path in dict.fromkeys(gone) if path not in there)
+
+
+def _is_met(check: AnswerCheck, slots: Mapping[str, str], values: Values, holders: Collection[Path]) -> bool:
     values_there = values.get(check.path, [])
     if check.slot:
         return len(values_there) == 1 and _says(values_there[0], _filled(check.slot, slots))
+    if _is_nothing(check.value) and check.path in holders:
+        return False
     return all(type(one) is type(check.value) and one == check.value for one in values_there)
+
+
+def _is_nothing(value: object) -> bool:
+    return value is None or value in ([], {})
+
+
+def _holders(values: Values) -> frozenset[Path]:
+    """Return the paths of the objects and arrays that hold values."""
+    return frozenset(path[:length] for path in values for length in range(1, len(path)))
 
 
 def _pieces(template: str) -> list[str]:

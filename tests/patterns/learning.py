@@ -40,21 +40,21 @@ def learn(weft: System, served: Served) -> Lesson:
         seen = visit(weft, served, page)
         if seen.result is None or wrong(seen.result, served, page):
             return _lesson(served, seen, "a rendered visit")
-    if not is_learned(weft, served):
+    if not is_learned(weft, served, number=VISITS - 1):
         return Lesson(served.app.name, learned=False, why="not learned", unsafe=served.unsafe)
     return _unseen(weft, served)
 
 
-def is_learned(weft: System, served: Served, within_s: float = LEARN_S) -> bool:
+def is_learned(weft: System, served: Served, within_s: float = LEARN_S, number: int = 0) -> bool:
     """Return whether a page that was seen is made without its document, as soon as it is; renders none."""
     until = time.monotonic() + within_s
-    while not (found := _without_rendering(weft, served)) and time.monotonic() < until:
+    while not (found := _without_rendering(weft, served, number)) and time.monotonic() < until:
         time.sleep(_POLL_S)
     return found
 
 
-def _without_rendering(weft: System, served: Served) -> bool:
-    return visit(weft, served, served.pages()[0], maxCostTier="intelligence").by_pattern
+def _without_rendering(weft: System, served: Served, number: int) -> bool:
+    return visit(weft, served, served.pages()[number], maxCostTier="intelligence").by_pattern
 
 
 def _unseen(weft: System, served: Served) -> Lesson:

@@ -14,7 +14,7 @@ from msgspec import structs
 
 from actors.learner.patterns.drafting import PatternDraft, SampledPage, drafted, same_page
 from actors.patterns.addresses import Observed, match, page_template, requests_of
-from actors.patterns.answer_checks import mark_of, met
+from actors.patterns.answer_checks import MAX_CHECKS, absences, mark_of, met
 from actors.patterns.mapping import DriftError, Shown, UnknownCaseError, agreement, render
 from actors.patterns.safety import refusal
 from actors.patterns.shapes import drift_of
@@ -49,7 +49,7 @@ def learned(known: Sequence[PagePattern], sample: PageSample, others: Sequence[P
     own = [one for one in known if (one.profile, one.caller) == (sample.profile, sample.caller)]
     matching = [one for one in own if one.page and match(one.page, page.url) is not None]
     working = next((one for one in matching if one.mapping is not None), None)
-    group = [*reversed(_alike(page, others)), page]
+    group = [*reversed(_alike(page, others, working)), page]
     shown = None if working is None else page.shown(working.requests, working.page)
     if working is not None and shown is not None and _accounts_for(working, shown):
         confirmed = _confirmed(working, page, shown, now_ms)
@@ -99,18 +99,22 @@ def _unlike(pattern: PagePattern, page: SampledPage, now_ms: int) -> PagePattern
 
 def _drafted(working: PagePattern | None, shown: Shown | None, group: Sequence[SampledPage]) -> PatternDraft | None:
     """Return what makes the pages of a group in the place of a pattern that does not."""
-    if working is None or not _was_right(working) or (shown is not None and _says_more(working, shown)):
+    if working is None or (shown is not None and _says_more(working, shown)):
         return drafted(group)
-    fresh = _newer_than(working.verified_at, group)
+    fresh = _fresh(working, group)
     return drafted(fresh) or (_counting(drafted(group), fresh) if len(fresh) < len(group) else None)
 
 
-def _was_right(pattern: PagePattern) -> bool:
-    """Return whether a pattern has ever made a page beyond those that it was drafted from, or failed at one.
+def _fresh(pattern: PagePattern, group: Sequence[SampledPage]) -> list[SampledPage]:
+    """Return the pages that tell what makes those of a kind now: what came after a pattern was right for the last time.
 
-    One that has not was drafted from pages too much alike: that it does not make another is no change of the API.
+    One that has made no page beyond those that it was drafted from was drafted from pages too much alike: that it does
+    not make another is no change of the API, and they count as well.
     """
-    return bool(set(pattern.reproduced) - set(pattern.made_of) or pattern.failures or pattern.decays)
+    was_right = set(pattern.reproduced) - set(pattern.made_of) or pattern.failures
+    own = () if was_right else pattern.made_of
+    since = pattern.verified_at
+    return [page for page in group if not since or page.sample.at_ms > since or page_hash(page.url) in own]
 
 
 def _says_more(pattern: PagePattern, shown: Shown) -> bool:
@@ -127,10 +131,6 @@ def _says_more(pattern: PagePattern, shown: Shown) -> bool:
     except DriftError as error:
         return isinstance(error, UnknownCaseError)
     return not agreement(made, shown.page, shown.lines).lines
-
-
-def _newer_than(at_ms: int, group: Sequence[SampledPage]) -> list[SampledPage]:
-    return [page for page in group if page.sample.at_ms > at_ms or not at_ms]
 
 
 def _counting(draft: PatternDraft | None, fresh: Sequence[SampledPage]) -> PatternDraft | None:
@@ -150,13 +150,15 @@ def _changes(
 ) -> Changes:
     pattern = former or _new_pattern(draft, group[-1].sample, now_ms)
     source = pattern.source if _asks_the_same(pattern.requests, draft.requests) else PatternSource.API_EXTRACTION
+    shown = [one for page in group if (one := page.shown(draft.requests, draft.template)) is not None]
+    gone = absences(former, [one.answers for one in shown]) if former is not None else ()
     pattern = structs.replace(
         pattern,
         page=draft.template,
         requests=draft.requests,
         shapes=draft.shapes,
         mapping=draft.mapping,
-        checks=draft.checks,
+        checks=(*gone, *(check for check in draft.checks if check not in gone))[:MAX_CHECKS],
         source=source,
         score=first_score(source),
         reproduced=(),
@@ -261,11 +263,15 @@ def _page_of(sample: PageSample) -> SampledPage:
     return SampledPage(sample, Observed(sample.final_url, tuple(exchanges), bool(sample.profile)))
 
 
-def _alike(page: SampledPage, others: Sequence[PageSample]) -> list[SampledPage]:
-    """Return the samples whose addresses differ least from that of a page, the latest first."""
-    ranked = sorted(others, key=lambda one: -_common(page.url, one.final_url))
-    closest = [one for one in ranked if _common(page.url, one.final_url) == _common(page.url, ranked[0].final_url)]
-    pages = (_page_of(one) for one in closest)
+def _alike(page: SampledPage, others: Sequence[PageSample], working: PagePattern | None) -> list[SampledPage]:
+    """Return the samples whose addresses differ least from that of a page, or are of its pattern; the latest first."""
+    most = max((_common(page.url, one.final_url) for one in others), default=0)
+    pages = [
+        _page_of(one)
+        for one in others
+        if _common(page.url, one.final_url) == most
+        or (working is not None and match(working.page, one.final_url) is not None)
+    ]
     return [one for one in pages if one.observed.exchanges]
 
 

@@ -9,6 +9,7 @@ import pytest
 from msgspec import structs
 
 from actors.learner.patterns.course import Changes, learned
+from actors.patterns.answer_checks import first_unmet
 from actors.patterns.trust import can_bypass, first_score, page_hash
 from protocol.documents import WebObservationSummary
 from protocol.page import PageFields
@@ -25,11 +26,14 @@ def url(number: int) -> str:
     return f"https://mill.example/yarns/{number}"
 
 
-def sample(number: int, stock: str = "plenty", note: str = "", **fields: Any) -> PageSample:
+def sample(number: int, stock: str = "plenty", note: str = "", *, whole: bool = True, **fields: Any) -> PageSample:
     """Return a page of the mill with the answer that it was made of, which says how much there is in a word."""
     name, said = f"{NAMES[number]} yarn", f"A yarn which is {WORDS[number]}."
     lines = [f"Yarn: {name}", said, "Ask for it" if stock == "none" else "In our shop", *filter(None, [note])]
     body = {"id": 4711 + number, "title": name, "said": said, "stock": stock}
+    if not whole:
+        lines.remove(said)
+        del body["said"]
     page = WebObservationSummary(url=url(number), title=name, markdown="\n\n".join(lines), text="\n".join(lines))
     parts = structs.replace(page.parts, fields=PageFields(**fields))
     return PageSample(
@@ -122,3 +126,18 @@ def test_an_answer_that_has_changed_takes_back_what_was_borne_out() -> None:
 
     assert not can_bypass(after_it, NOW)
     assert after_it.reproduced == ()
+
+
+def test_what_is_gone_from_the_answers_is_noticed_where_it_comes_back() -> None:
+    known = after([sample(0), sample(1), sample(2), sample(3)])
+    without = [sample(number, whole=False) for number in range(6)]
+    for number in range(6):
+        later = structs.replace(without[number], at_ms=NOW + number + 1)
+        before = [structs.replace(one, at_ms=NOW + place + 1) for place, one in enumerate(without[:number])]
+        known = learned(known, later, tuple(reversed(before)), NOW + number + 1).put or known
+    (pattern,) = known
+    (back,) = sample(4).exchanges
+
+    assert can_bypass(pattern, NOW)
+    assert first_unmet(pattern.checks, {"number": "4"}, (without[4].exchanges[0].body,)) == ""
+    assert first_unmet(pattern.checks, {"number": "4"}, (back.body,)) == "0.said"
