@@ -36,28 +36,46 @@ class Rows:
     weights: Floats | None = None
 
 
-class Booster:
-    """Trees as they were fitted, over features with names."""
+@dataclass(frozen=True)
+class Recipe:
+    """How to fit trees, and what each of their scores counts in a blend."""
 
-    def __init__(self, fitted: Any, names: Sequence[str], outputs: int) -> None:
+    settings: Settings
+    rounds: int
+    weight: float = 1.0
+
+
+class Booster:
+    """Trees as they were fitted, over features with names: of one fit, or of several with their weights."""
+
+    def __init__(self, fitted: Sequence[tuple[Any, float]], names: Sequence[str], outputs: int) -> None:
         self._fitted = fitted
         self._names = tuple(names)
         self._outputs = outputs
 
     def scores(self, matrix: Floats) -> Scores:
         """Return the sum of the trees for each row and output."""
-        found = np.asarray(self._fitted.predict(matrix, raw_score=True), np.float64)
-        return found.reshape(len(matrix), self._outputs)
+        total = np.zeros((len(matrix), self._outputs))
+        for trees, weight in self._fitted:
+            total += weight * np.asarray(trees.predict(matrix, raw_score=True), np.float64).reshape(total.shape)
+        return total
 
     def gains(self) -> Mapping[str, float]:
-        """Return the share that each feature has in what was gained."""
-        gain = np.asarray(self._fitted.feature_importance("gain"), np.float64)
+        """Return the share that each feature has in what was gained, each fit alike."""
+        gain = np.zeros(len(self._names))
+        for trees, _ in self._fitted:
+            own = np.asarray(trees.feature_importance("gain"), np.float64)
+            gain += own / own.sum()
         return dict(zip(self._names, (gain / gain.sum()).tolist(), strict=True))
 
     def table(self) -> Trees:
         """Write the trees as one table of nodes, over the features that they use."""
         nodes = _Nodes()
-        roots = [nodes.add(tree["tree_structure"]) for tree in self._fitted.dump_model()["tree_info"]]
+        roots = [
+            nodes.add(tree["tree_structure"], weight)
+            for trees, weight in self._fitted
+            for tree in trees.dump_model()["tree_info"]
+        ]
         used = sorted({nodes.feature[at] for at, child in enumerate(nodes.child) if child != at})
         place = {feature: at for at, feature in enumerate(used)}
         return Trees(
@@ -73,9 +91,16 @@ class Booster:
 
 def fit(rows: Rows, settings: Settings, rounds: int) -> Booster:
     """Fit trees; the same rows in the same order give the same trees."""
-    data = _lightgbm.Dataset(rows.matrix, label=rows.labels, weight=rows.weights, free_raw_data=True)
-    fitted = _lightgbm.train({**_SAME_EACH_TIME, **settings}, data, rounds)
-    return Booster(fitted, rows.names, int(settings.get("num_class", 1)))
+    return fit_blend(rows, [Recipe(settings, rounds)])
+
+
+def fit_blend(rows: Rows, recipes: Sequence[Recipe]) -> Booster:
+    """Fit trees by several recipes, of one number of bins, whose scores are added up by their weights."""
+    bins = {"max_bin": recipes[0].settings["max_bin"]} if "max_bin" in recipes[0].settings else {}
+    shared = {**_SAME_EACH_TIME, **bins, "feature_pre_filter": False}
+    data = _lightgbm.Dataset(rows.matrix, rows.labels, weight=rows.weights, params=shared, free_raw_data=True)
+    fitted = [(_lightgbm.train({**shared, **one.settings}, data, one.rounds), one.weight) for one in recipes]
+    return Booster(fitted, rows.names, int(recipes[0].settings.get("num_class", 1)))
 
 
 def at_most(values: Sequence[float]) -> Floats:
@@ -94,13 +119,13 @@ class _Nodes:
         self.child = list[int]()
         self.value = list[float]()
 
-    def add(self, root: dict[str, Any]) -> int:
+    def add(self, root: dict[str, Any], weight: float) -> int:
         at = self._grow(1)
         waiting = [(at, root)]
         while waiting:
             place, node = waiting.pop()
             if "leaf_value" in node:
-                self.value[place] = float(node["leaf_value"])
+                self.value[place] = weight * float(node["leaf_value"])
                 continue
             self.feature[place] = int(node["split_feature"])
             self.threshold[place] = float(node["threshold"])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import LCSseq
+from turbohtml.detect import detect_language
 
 from actors.extraction.decide import features, features_words, model
 from actors.extraction.decide.block_arrays import BlockArrays, Floats, Ints, as_matrix
@@ -21,6 +22,10 @@ _MAX_GOLD = 30_000
 _MOSTLY = 0.5
 _MOST_WEIGHT = 80
 _PAGE_WEIGHT = 100.0
+_DETECTED_CHARS = 5_000
+
+LANGUAGES = {"ell": "el", "eng": "en", "pol": "pl", "rus": "ru", "cmn": "zh"}
+"""The languages that pages were gathered of, by their names in the detector."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +34,7 @@ class Sample:
 
     `bag` holds the words of all blocks as numbers, `ends` where each block's words end in it, and `gold` how often each
     word stands in the gold text. `summary` describes the page as a whole; `first` and `end` are the blocks of each box.
+    `language` is that of the gold text, in two letters where it is one of `LANGUAGES`.
     """
 
     name: str
@@ -49,6 +55,7 @@ class Sample:
     bag: Ints
     ends: Ints
     gold: Ints
+    language: str = ""
 
     def f1(self, kept: NDArray[np.bool_]) -> float:
         """Score a choice of blocks by the words that it shares with the gold text."""
@@ -91,7 +98,14 @@ def sample(gold: GoldPage) -> Sample | None:
         bag=bag,
         ends=ends,
         gold=amounts,
+        language=_language(gold),
     )
+
+
+def _language(gold: GoldPage) -> str:
+    declared = str(gold.gold.get("lang") or "").partition("-")[0].lower()
+    found = detect_language(gold.gold["text"][:_DETECTED_CHARS]).language or ""
+    return declared or LANGUAGES.get(found, found)
 
 
 def _weights(tokens: Floats) -> Floats:

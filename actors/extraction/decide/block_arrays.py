@@ -25,11 +25,14 @@ _BEGINNING_CHARS = 320
 
 CHARACTER_KINDS = ("letter", "capital", "digit", "punctuation", "comma", "stop", "space", "ideograph", "symbol")
 
-STOPS = ".!?\u3002\uff01\uff1f\u2026"
-"""What ends a sentence: of ASCII, of full width, and three dots in one."""
+STOPS = ".!?\u3002\uff01\uff1f\u2026\u0964\u0965\u061f\u06d4\u0589\u1362\u17d4\u104b"
+"""What ends a sentence: of ASCII, of full width, three dots in one, of Indic, Arabic and other scripts."""
 
-COMMAS = ",;\uff0c\u3001\uff1b"
-"""Commas and semicolons of ASCII and of full width."""
+COMMAS = ",;\uff0c\u3001\uff1b\u060c\u061b"
+"""Commas and semicolons of ASCII, of full width and of Arabic."""
+
+_CLOSING = "\"')]\u2019\u201d\u00bb\u203a\uff09\u300d\u300f\u3011"
+"""Quotes and brackets that close behind the end of a sentence."""
 
 _BEYOND_BASIC_PLANE = 0x10000
 """Characters beyond the basic plane, nearly all of them emoji, count as symbols."""
@@ -160,6 +163,11 @@ def _ranges(box: list[int], parent: list[int]) -> tuple[Ints, Ints]:
         first[above] = min(first[above], first[one])
         end[above] = max(end[above], end[one])
     return np.array(first, np.int64), np.array(end, np.int64)
+
+
+def ends_sentence(text: str) -> bool:
+    """Return whether a text ends like a sentence, quotes and brackets behind it left out."""
+    return text.rstrip(_CLOSING)[-1:] in STOPS if text[-1:] in _CLOSING else text[-1:] in STOPS
 
 
 def count_characters(texts: Sequence[str]) -> Floats:

@@ -31,9 +31,6 @@ from protocol.browse import SelectorAttempt
 from protocol.confidence import BASELINES, Confidence, Source, confidence
 from protocol.page import PageType
 
-TEMPERATURE = 1.25
-"""Block scores are divided by this before the cut, by log-loss on pages that the trees had not seen."""
-
 MAX_BLOCKS = 8_000
 """Blocks of a page that are looked at; those beyond share the lot of the look-alikes among them."""
 
@@ -122,7 +119,7 @@ def _select(page: Page, blocks: list[Block]) -> _Selection:
     columns = feature_columns(page, arrays)
     types = page_type_probabilities(trained.types, columns, arrays.tokens)
     columns |= trained.lexicon.columns(page_words(arrays)) | page_type_columns(types, len(blocks))
-    scores = trained.blocks.scores(trained.blocks.matrix(columns))[:, 0] / TEMPERATURE
+    scores = trained.blocks.scores(trained.blocks.matrix(columns))[:, 0]
     role = arrays.role[arrays.box]
     probabilities = probability(adjusted_scores(scores, role, columns, arrays.tokens, types))
     cutoff = best_cutoff(probabilities, arrays.tokens)

@@ -9,7 +9,13 @@ from urllib.parse import urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
-from actors.extraction.decide import block_arrays, features_context, features_similarity, features_words
+from actors.extraction.decide import (
+    block_arrays,
+    features_context,
+    features_extent,
+    features_similarity,
+    features_words,
+)
 from actors.extraction.decide.block_arrays import BlockArrays, Columns, Floats, as_list
 from actors.extraction.parse.tree import Page
 
@@ -20,9 +26,10 @@ _TAGS = ("p", "li", "td", "th", "dt", "dd", "div", "span", "a", "button", "label
 
 _MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 _PHRASE = re.compile(
-    r"(?P<price>[$€£¥₹]\s?\d|\d\s?(?:€|£|usd|eur|kr\b|zł))"
+    r"(?P<price>[$€£¥₹₽]\s?\d|\d\s?(?:[€£₽₴元円]|usd|eur|kr\b|zł))"
     rf"|(?P<date>\b(?:19|20)\d\d[-/.年]\d\d?[-/.月]\d\d?|\b(?:{_MONTHS})[a-z]*\.?\s\d\d?\b"
-    r"|\b\d\d?:\d\d\b|\b\d+\s(?:min|hour|day|week|month|year)s?\sago\b)"
+    r"|\b\d\d?[./]\d\d?[./](?:19|20)\d\d\b|\b\d\d?\.?\s[^\W\d_]{3,12}\.?,?\s(?:19|20)\d\d\b|\b\d\d?:\d\d\b"
+    r"|\b\d+\s(?:min|hour|day|week|month|year)s?\sago\b)"
     r"|(?P<facet>\(\d[\d,.]{0,7}\)$)",
     re.MULTILINE,
 )
@@ -70,12 +77,15 @@ _MAX_DATA = 300_000
 def feature_columns(page: Page, arrays: BlockArrays) -> Columns:
     """Return every feature by its name, a value a block."""
     alone = block_columns(arrays)
+    named = features_words.name_columns(arrays)
+    kept = features_similarity.weak_label_columns(page, arrays)
     return {
         **alone,
-        **features_words.name_columns(arrays),
+        **named,
         **features_context.ancestor_columns(arrays),
         **features_context.neighbour_columns(arrays, alone),
-        **features_similarity.weak_label_columns(page, arrays),
+        **kept,
+        **features_extent.extent_columns(arrays, {**alone, **named, **kept}),
         **features_similarity.similarity_columns(page, arrays),
         **page_columns(page, arrays),
     }
@@ -103,7 +113,7 @@ def _text_columns(arrays: BlockArrays) -> Columns:
         "stops": counts[:, block_arrays.CHARACTER_KINDS.index("stop")],
         "linked": arrays.linked,
         "collapsed": _flags([block.collapsed for block in arrays.blocks]),
-        "ends_sentence": _flags([char in block_arrays.STOPS for char in last]),
+        "ends_sentence": _flags([block_arrays.ends_sentence(block.text) for block in arrays.blocks]),
         "ends_colon": _flags([char in ":\uff1a" for char in last]),
         "starts_capital": _flags([char.isupper() for char in first]),
         "starts_lower": _flags([char.islower() for char in first]),
@@ -182,7 +192,7 @@ def _address_features(url: str) -> dict[str, float]:
         "url_dashes": float(last.count("-")),
         "url_dated": float(_DATED.search(path) is not None),
         "url_query": float(bool(parts.query)),
-        "url_home": float(path in ("", "/")),
+        "url_home": float(bool(parts.netloc) and path in ("", "/")),
         "url_file": float("." in last),
         "url_last_digits": float(last.isdigit()),
     }

@@ -53,7 +53,7 @@ def ancestor_columns(arrays: BlockArrays) -> Columns:
     tokens = arrays.tokens
     linked = arrays.linked * tokens
     stops = np.array([block.text.count(". ") + block.text.count("\u3002") for block in arrays.blocks], np.float32)
-    ends = np.array([block.text[-1] in block_arrays.STOPS for block in arrays.blocks], np.float32)
+    ends = np.array([block_arrays.ends_sentence(block.text) for block in arrays.blocks], np.float32)
     words = np.maximum(arrays.sums(tokens), 1)
     count = np.maximum((arrays.end - arrays.first).astype(np.float32), 1)
     about = {

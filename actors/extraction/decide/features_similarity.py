@@ -46,12 +46,12 @@ def similarity_columns(page: Page, arrays: BlockArrays) -> Columns:
     in_title = [sum(word in title for word in words) / max(len(words), 1) for words in arrays.words]
     of_title = [len(title.intersection(words)) / max(len(title), 1) for words in arrays.words]
     columns: Columns = {
-        "in_title": np.array(in_title, np.float32),
+        "like_title": np.array(in_title, np.float32),
         "of_title": np.array(of_title, np.float32),
     }
     for name in ("description", "body"):
         grams = _grams(texts[name])
-        columns[f"in_{name}"] = _overlap(arrays, grams)
+        columns[f"like_{name}"] = _overlap(arrays, grams)
         columns[f"has_{name}"] = np.full(len(arrays.blocks), np.log1p(len(grams)), np.float32)
     return columns
 

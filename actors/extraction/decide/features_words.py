@@ -145,7 +145,10 @@ class Lexicon:
         rows = [[get(word, 0.0) for word in words] or [0.0] for words in spelling.of_blocks]
         mean = np.array([sum(row) / len(row) for row in rows], np.float32)
         edge = np.zeros(1, np.float32)
+        all_words = [word for words in spelling.of_blocks for word in words]
+        known = sum(word in self.texts for word in all_words) / max(len(all_words), 1)
         return {
+            "words_known": np.full(len(rows), known, np.float32),
             "words_mean": mean,
             "words_least": np.array([min(row) for row in rows], np.float32),
             "words_most": np.array([max(row) for row in rows], np.float32),

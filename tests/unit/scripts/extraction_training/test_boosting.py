@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scripts.extraction_training.boosting import Booster, Rows, Settings, at_most, fit
+from scripts.extraction_training.boosting import Booster, Recipe, Rows, Settings, at_most, fit, fit_blend
 
 SMALL: Settings = {"num_leaves": 7, "min_data_in_leaf": 5, "learning_rate": 0.3}
 NAMES: tuple[str, ...] = ("a", "b", "c", "never used")
@@ -34,6 +34,16 @@ def test_the_table_scores_as_the_library_does(outputs: int) -> None:
     columns = dict(zip(NAMES, rows(outputs).matrix.T, strict=True))
     assert set(table.names) <= {"a", "b", "c"}
     assert np.abs(table.scores(table.matrix(columns)) - booster.scores(rows(outputs).matrix)).max() < 1e-12
+
+
+def test_a_blend_is_one_table_whose_scores_are_the_weighted_sum() -> None:
+    settings = [{**SMALL, "objective": "binary"}, {**SMALL, "objective": "binary", "extra_trees": True}]
+    alone = [fit(rows(2), one, 5).scores(rows(2).matrix) for one in settings]
+
+    table = fit_blend(rows(2), [Recipe(settings[0], 5, 0.25), Recipe(settings[1], 5, 0.5)]).table()
+
+    columns = dict(zip(NAMES, rows(2).matrix.T, strict=True))
+    assert np.abs(table.scores(table.matrix(columns)) - 0.25 * alone[0] - 0.5 * alone[1]).max() < 1e-12
 
 
 def test_the_same_rows_give_the_same_trees() -> None:

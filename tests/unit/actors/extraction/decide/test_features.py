@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from actors.extraction.decide import block_arrays, features, features_context
@@ -58,6 +59,28 @@ def test_hears_what_a_block_says(text: str, said: str) -> None:
     ]
 
 
+@pytest.mark.parametrize("text", ["So it ends.", "Он сказал: «Да.»", "他说：「好。」", "یہ ختم ہوا۔", "यह अंत है।"])
+def test_hears_the_end_of_a_sentence_in_any_script(text: str) -> None:
+    columns = features.block_columns(lay(f"<p>{text}</p><p>Menu</p>"))
+
+    assert columns["ends_sentence"].tolist() == [1, 0]
+
+
+def test_tells_what_lies_before_and_after() -> None:
+    prose = "ж" * 200
+    page = tree.read(
+        f'<body><p>a</p><p>{prose}</p><div class="comments"><p>{prose}</p><p>b</p></div></body>',
+        "https://site.example/",
+    )
+
+    columns = features.feature_columns(page, BlockArrays.of(blocks(page)))
+
+    assert columns["prose_before"].tolist() == [0, 0, 0.5, 1]
+    assert columns["prose_after"].tolist() == [1, 0.5, 0, 0]
+    assert columns["since_prose"].argmin() == 1
+    assert columns["behind_comment"].tolist() == [-1, -1, 0, pytest.approx(np.log1p(1))]
+
+
 def test_weighs_names_and_words() -> None:
     lexicon = Lexicon({"share": -0.5, "<p>": 0.25}, {"tweet": -0.75})
     columns = lexicon.columns(page_words(lay('<div class="shareBar"><p>Tweet this</p></div>')))
@@ -70,6 +93,7 @@ def test_weighs_names_and_words() -> None:
         "names_faded": [pytest.approx(-0.1)],
         "names_above": [-0.5],
         "words_mean": [-0.375],
+        "words_known": [0.5],
         "words_least": [-0.75],
         "words_first": [-0.75],
     }
