@@ -129,32 +129,56 @@ class _Walk:
 
     def over(self, root: Element) -> list[Block]:
         stack: list[Node | TextBox] = [root]
+        pop, push = stack.pop, stack.append
         while stack:
-            node = stack.pop()
-            if isinstance(node, Text):
+            node = pop()
+            if type(node) is Element:
+                children = node.children
+                if not children:
+                    self._pass(node)
+                elif (box := self._enter(node)) is not None:
+                    push(box)
+                    stack.extend(children[::-1])
+            elif isinstance(node, Text):
                 self._take(node)
-            elif isinstance(node, TextBox):
+            elif type(node) is TextBox:
                 self._leave(node)
-            elif isinstance(node, Element) and (box := self._enter(node)) is not None:
-                stack.append(box)
-                stack.extend(reversed(node.children))
         self._flush()
         return self._found
+
+    def _pass(self, element: Element) -> None:
+        """Pass an element that holds nothing: all that it can be is a boundary."""
+        tag = element.tag
+        if tag == "br":
+            self._break()
+        elif tag in _BOUNDARIES:
+            if self._nodes and not self._is_out(element, tag):
+                self._flush()
+        elif (
+            tag in INLINE
+            and (style := element.attr("style")) is not None
+            and shown_as_block(style)
+            and not self._is_out(element, tag)
+        ):
+            self._pieces.append(" ")
+
+    def _is_out(self, element: Element, tag: str) -> bool:
+        hiding = self._hidden.get(element)
+        return tag in self._skipped or (hiding is Hiding.INVISIBLE and not _is_streamed(element))
 
     def _enter(self, element: Element) -> TextBox | None:
         tag = element.tag
         if tag == "br":
             self._break()
             return None
-        hiding = self._hidden.get(element)
-        if tag in self._skipped or (hiding is Hiding.INVISIBLE and not _is_streamed(element)):
+        if self._is_out(element, tag):
             return None
         if self._nodes and tag in _BOUNDARIES:
             self._flush()
-        self._box = TextBox(element, tag, self._box, collapsed=hiding is not None)
-        if self._box.apart:
+        box = self._box = TextBox(element, tag, self._box, collapsed=element in self._hidden)
+        if box.apart:
             self._pieces.append(" ")
-        return self._box
+        return box
 
     def _leave(self, box: TextBox) -> None:
         if self._nodes and box.tag in _BOUNDARIES:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -35,18 +36,30 @@ _PROSE_CHARS = 80
 """From here on a block outside the chrome is a sentence or more."""
 
 _MOSTLY = 0.5
-_DATED = re.compile(
-    r"""datePublished["']|article:published_time|["']pubdate["']|name=["']?(?:date|dc\.date)["']?""", re.IGNORECASE
+_DATED = (
+    *(f"datepublished{quote}" for quote in "\"'"),
+    "article:published_time",
+    *(f"{one}pubdate{other}" for one in "\"'" for other in "\"'"),
+    *(f"name={quote}{name}" for quote in ("", '"', "'") for name in ("date", "dc.date")),
 )
-_SIGNED = re.compile(
-    r"""name=["']?author\b|article:author|rel=["']?author\b|itemprop=["']?author\b|"author"\s*:""", re.IGNORECASE
+"""What names the day of publication in markup in lower case: an alternation takes ten times as long to find."""
+
+_AUTHOR = "author"
+_BEFORE_AUTHOR = tuple(f"{name}={quote}" for name in ("name", "rel", "itemprop") for quote in ("", '"', "'"))
+_VALUE_FOLLOWS = re.compile(r'"\s*:')
+_DECLARED = (
+    re.compile(r"""itemtype=["']?https?://schema\.org/(\w{3,30})"""),
+    re.compile(r'"@type"\s*:\s*\[?\s*"(\w{3,30})'),
 )
-_DECLARED = re.compile(r"""(?:"@type"\s*:\s*\[?\s*"|itemtype=["']?https?://schema\.org/)(\w{3,30})""")
+_FOLDED = re.compile("[\u0130\u0131\u017f\u212a]")
+"""Characters that a search without regard to case takes for letters of ASCII, and `lower` does not."""
+
 _CURRENT = "[aria-current], nav .active, nav .current, nav .selected, .current-menu-item, .breadcrumb, .breadcrumbs"
 _MAX_SEARCHED = 400_000
 _MAX_DECLARED = 200
 _FREE = re.compile(r'"isAccessibleForFree"\s*:\s*"?(true|false)', re.IGNORECASE)
 _BUTTONS = "button, input[type=submit i], input[type=button i], [role=button]"
+_WHOLE = re.compile(r"https?://([A-Za-z0-9._:-]+)(?=[/?#]|$)")
 _HOME = frozenset({"", "/", "#"})
 
 
@@ -71,7 +84,7 @@ def page_traits(page: Page, blocks: Sequence[Block]) -> tuple[str, PageTraits]:
         headings=_count(root, "h1, h2, h3"),
         paragraphs=_count(root, "p"),
         links=len(links),
-        links_within=sum(_leads_within(link, page.url) for link in links),
+        links_within=_count_within(links, page.url),
         forms=_count(root, "form"),
         inputs=_count(root, "input:not([type=hidden i]), textarea, select"),
         passwords=_count(root, "input[type=password i]"),
@@ -97,12 +110,43 @@ def page_traits(page: Page, blocks: Sequence[Block]) -> tuple[str, PageTraits]:
 
 
 def _with_declared(traits: PageTraits, root: Element, source: str) -> PageTraits:
+    small = (source if source.isascii() else _FOLDED.sub(_plain_letter, source)).lower()
     return structs.replace(
         traits,
-        dated=_DATED.search(source) is not None or root.select_one("time[datetime]") is not None,
-        signed=_SIGNED.search(source) is not None,
-        declared=" ".join(dict.fromkeys(_DECLARED.findall(source)))[:_MAX_DECLARED],
+        dated=any(words in small for words in _DATED) or root.select_one("time[datetime]") is not None,
+        signed=_is_signed(small),
+        declared=" ".join(dict.fromkeys(_declared_types(source)))[:_MAX_DECLARED],
     )
+
+
+def _plain_letter(match: re.Match[str]) -> str:
+    return {"\u017f": "s", "\u212a": "k"}.get(match[0], "i")
+
+
+def _is_signed(small: str) -> bool:
+    """Return whether markup in lower case names an author in an attribute or as a key."""
+    at = small.find(_AUTHOR)
+    while at >= 0:
+        end = at + len(_AUTHOR)
+        after = small[end : end + 1]
+        if small.endswith("article:", 0, at):
+            return True
+        if small.endswith(_BEFORE_AUTHOR, 0, at) and not (after.isalnum() or after == "_"):
+            return True
+        if small.endswith('"', 0, at) and _VALUE_FOLLOWS.match(small, end) is not None:
+            return True
+        at = small.find(_AUTHOR, end)
+    return False
+
+
+def _declared_types(source: str) -> Iterator[str]:
+    """Return the types of schema.org that markup speaks of, in its order."""
+    end = 0
+    matches = (match for pattern in _DECLARED for match in pattern.finditer(source))
+    for match in sorted(matches, key=lambda each: each.start()):
+        if match.start() >= end:
+            end = match.end()
+            yield match[1]
 
 
 def _visible(blocks: Sequence[Block]) -> str:
@@ -224,13 +268,29 @@ def _canonical(page: Page) -> bool | None:
         return None
 
 
-def _leads_within(link: str, url: str) -> bool:
-    if link.startswith(("/", ".", "?")) and not link.startswith("//"):
-        return link not in _HOME
+def _count_within(links: Sequence[str], url: str) -> int:
+    """Count the links that lead to other places of the same host."""
     try:
-        return urlsplit(urljoin(url, link)).netloc == urlsplit(url).netloc and link not in _HOME
+        host = urlsplit(url).netloc
+    except ValueError:
+        return sum(_is_rooted(link) and link not in _HOME for link in links)
+    counted = Counter(links)
+    return sum(count for link, count in counted.items() if link not in _HOME and _leads_within(link, url, host))
+
+
+def _leads_within(link: str, url: str, host: str) -> bool:
+    if _is_rooted(link):
+        return True
+    if whole := _WHOLE.match(link):  # most are, and need not be taken apart
+        return whole[1] == host
+    try:
+        return urlsplit(urljoin(url, link)).netloc == host
     except ValueError:
         return False
+
+
+def _is_rooted(link: str) -> bool:
+    return link.startswith(("/", ".", "?")) and not link.startswith("//")
 
 
 def _attr(element: Element, name: str) -> str:

@@ -24,6 +24,10 @@ INLINE = frozenset(
 """Elements that break no word in two; all others end what stands before them."""
 
 
+_SEPARATORS = "\x0b\x0c\x1c\x1d\x1e\x1f\x85"
+"""Controls that Python takes for white space: they are taken out, and part no words."""
+
+
 def clean(text: str) -> str:
     """Take out the characters that nobody sees."""
     return text if text.isascii() and text.isprintable() else _INVISIBLE.sub("", text)
@@ -31,7 +35,9 @@ def clean(text: str) -> str:
 
 def one_line(text: str, limit: int) -> str:
     """Clean a text and join it to one line of at most `limit` characters."""
-    line = " ".join(clean(text).split())
+    line = " ".join(text.split())
+    if not (line.isascii() and line.isprintable()) or any(separator in text for separator in _SEPARATORS):
+        line = " ".join(clean(text).split())
     return line if len(line) <= limit else f"{line[: limit - 1].rstrip()}…"
 
 

@@ -58,11 +58,30 @@ def links(page: Page, content: Content) -> tuple[list[ExtractedLink], list[Extra
     return inner, outer
 
 
+class _Addresses(dict[str, str]):
+    """The absolute addresses of the links of one page by what the page writes, "" for what leads nowhere."""
+
+    def __init__(self, base: str) -> None:
+        super().__init__()
+        self._base = base
+
+    def __missing__(self, href: str) -> str:
+        address = self[href] = _whole_address(self._base, href)
+        return address
+
+
+def _addresses(page: Page) -> _Addresses:
+    return _Addresses(page.base)
+
+
 def _address(link: Element, page: Page) -> str:
-    href = link.attr("href") or ""
+    return page.once(_addresses)[link.attr("href") or ""]
+
+
+def _whole_address(base: str, href: str) -> str:
     if not href or href.startswith("#") or len(href) > MAX_URL_CHARS:
         return ""
-    url = joined(page.base, href)
+    url = joined(base, href)
     return url if url.startswith(_SCHEMES) and len(url) <= MAX_URL_CHARS else ""
 
 
