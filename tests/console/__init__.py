@@ -8,16 +8,17 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
-from playwright.sync_api import Browser, Page, Response, expect
+from playwright.sync_api import Browser, Page, Response, ViewportSize, expect
 
 from tests.extension import axe_source
 
 WAIT_MS: Final = 20_000
-WIDE: Final = {"width": 1280, "height": 900}
-PHONE: Final = {"width": 390, "height": 844}
-NARROW: Final = {"width": 320, "height": 640}
+WIDE: Final[ViewportSize] = {"width": 1280, "height": 900}
+PHONE: Final[ViewportSize] = {"width": 390, "height": 844}
+NARROW: Final[ViewportSize] = {"width": 320, "height": 640}
+_SCHEMES: Final[tuple[Literal["light", "dark"], ...]] = ("light", "dark")
 
 _AXE: Final = """axe.run(document).then(({ violations }) => JSON.stringify(
   violations.map(({ id, nodes }) => `${id}: ${nodes.map((one) => one.target).join(' ')}`)))"""
@@ -58,19 +59,20 @@ class ConsoleTab:
 
     def look(self, name: str) -> None:
         """Take a picture in light, in dark and as on a phone; nothing is too wide, and axe-core finds nothing wrong."""
-        found = {}
-        for scheme in ("light", "dark"):
-            self.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type] # one of its words
+        found = dict[str, list[str]]()
+        for scheme in _SCHEMES:
+            self.page.emulate_media(color_scheme=scheme)
             found[scheme] = self._violations()
             self.page.screenshot(path=self.pictures / f"{name}-{scheme}.png", full_page=True)
         self.page.emulate_media(color_scheme="light")
         for size, kind in ((NARROW, "narrow"), (PHONE, "phone")):
-            self.page.set_viewport_size(size)  # type: ignore[arg-type] # a size
+            self.page.set_viewport_size(size)
             found[kind] = [f"{width} px too wide"] if (width := self.page.evaluate(_OVERFLOW)) > 0 else []
         self.page.screenshot(path=self.pictures / f"{name}-phone.png", full_page=True)
-        self.page.set_viewport_size(WIDE)  # type: ignore[arg-type] # a size
+        self.page.set_viewport_size(WIDE)
 
-        assert {kind: wrong for kind, wrong in found.items() if wrong} == {}
+        wrong = {kind: what for kind, what in found.items() if what}
+        assert wrong == {}, (name, wrong)
 
     def _violations(self) -> list[str]:
         """Ask axe-core, by the tools of the developer: the page itself may run nothing that is not its own."""
@@ -92,7 +94,7 @@ class ConsoleTab:
 @contextmanager
 def console_tab(browser: Browser, base: str, pictures: Path) -> Generator[ConsoleTab]:
     """Open a tab of its own, in which nobody is logged in."""
-    context = browser.new_context(viewport=WIDE, color_scheme="light", reduced_motion="reduce")  # type: ignore[arg-type] # a size
+    context = browser.new_context(viewport=WIDE, color_scheme="light", reduced_motion="reduce")
     context.set_default_timeout(WAIT_MS)
     context.grant_permissions(["clipboard-read", "clipboard-write"], origin=base)
     context.add_init_script(_WATCH)

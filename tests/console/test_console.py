@@ -35,7 +35,10 @@ expect.set_options(timeout=WAIT_MS)
 @pytest.fixture(scope="module")
 def weft(tmp_path_factory: pytest.TempPathFactory) -> Generator[System]:
     """Run a Weft that reads pages without a browser."""
-    with weft_up(tmp_path_factory.mktemp("weft"), "--actors", ACTORS, WEFT_PATTERN_LEARNING="false") as system:
+    folder = tmp_path_factory.mktemp("weft")
+    (folder / "data").mkdir()
+    (folder / "data" / "policy.toml").write_text('[surfaces.rest]\nmode = "preapproved"\nask = ["delete"]\n')
+    with weft_up(folder, "--actors", ACTORS) as system:
         yield system
 
 
@@ -125,6 +128,122 @@ def test_a_page_is_read_from_home_and_home_says_what_happened(tab: ConsoleTab, s
     expect(page.get_by_role("region", name="What fails")).to_contain_text("HTTP_NOT_FOUND")
     expect(page.get_by_role("region", name="Today, all keys")).to_contain_text("intelligence")
     tab.look("home")
+
+
+def test_a_run_is_found_followed_and_resumed_and_its_file_downloaded(tab: ConsoleTab, weft: System, site: Site) -> None:
+    page, urls = tab.page, [site.url("/article?run"), site.url("/status/404")]
+    body = {
+        "templateId": "batch_extract_pages",
+        "inputs": {"urls": urls},
+        "options": {"mode": "sync", "artifacts": ["json"]},
+    }
+    run = weft.http.post("/api/runs", json=body).json()
+    tab.open("#/runs", "Runs")
+    expect(page.get_by_role("link", name="batch_extract_pages")).to_have_count(1)
+    tab.look("runs")
+    page.get_by_label("Status").select_option("queued")
+    expect(page.get_by_text("No run is like that.")).to_be_visible()
+    assert "status=queued" in page.url
+    page.go_back()
+    page.get_by_role("link", name="batch_extract_pages").press("Enter")
+    expect(tab.heading).to_be_focused()
+    assert page.url.endswith(f"#/runs/{run['runId']}")
+    expect(page.locator(".timeline .bar")).to_have_count(2)
+    expect(page.locator("pre")).to_contain_text("How a loom is warped")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download").click()
+    assert download.value.suggested_filename == "batch_extract_pages.json"
+    assert b"How a loom is warped" in Path(download.value.path()).read_bytes()
+    tab.look("run")
+
+    page.get_by_role("button", name="Resume").click()
+    expect(page.get_by_text("It goes on after")).to_be_visible()
+    expect(page.locator(".figures .badge")).to_have_text("partial success")
+    expect(page.locator(".timeline .bar")).to_have_count(2)
+    assert len(weft.http.get("/api/runs").json()["runs"]) == 2
+
+
+def test_what_waits_comes_by_itself_and_is_answered(tab: ConsoleTab, weft: System) -> None:
+    page = tab.page
+    tab.open("#/approvals", "Approvals")
+    expect(page.get_by_text("Nothing waits for you.")).to_be_visible()
+    made = [weft.http.post("/api/tools/collection.create", json={"title": title}).json() for title in ("one", "two")]
+    for one in made:
+        collection = one["result"]["payload"]["collectionId"]
+        asked = weft.http.post("/api/tools/collection.delete", json={"collectionId": collection})
+        assert asked.status_code == 202, asked.text
+    expect(page.get_by_role("button", name="Allow")).to_have_count(2)
+    expect(page.locator(".approval").first).to_contain_text("delete_requires_approval")
+    tab.look("approvals")
+    page.get_by_role("button", name="Allow").first.press("Enter")
+    expect(page.get_by_role("button", name="Allow")).to_have_count(1)
+    page.get_by_role("button", name="Deny").press("Enter")
+    expect(page.get_by_text("Nothing waits for you.")).to_be_visible()
+    page.get_by_label("show what was answered, too").check()
+    expect(page.locator(".approval .badge", has_text="allowed")).to_have_count(1)
+    expect(page.locator(".approval .badge", has_text="denied")).to_have_count(1)
+    assert len(weft.http.get("/api/collections").json()["collections"]) == 1
+
+
+def test_a_conversation_and_a_pattern_are_shown_and_the_pattern_is_verified_and_forgotten(
+    tab: ConsoleTab, weft: System, site: Site
+) -> None:
+    page = tab.page
+    weft.http.post("/api/summarize", json={"url": site.url("/article?told"), "localOnly": True}).raise_for_status()
+    tab.open("#/conversations", "Conversations")
+    tab.look("conversations")
+    page.get_by_role("link", name="Summarize").press("Enter")
+    expect(tab.heading).to_be_focused()
+    expect(page.get_by_role("article", name="Answered")).to_contain_text("woven")
+    expect(page.get_by_role("region", name="Calls of models")).to_contain_text("No model was asked.")
+    tab.look("conversation")
+
+    learned = {"format": "weft-patterns", "version": 1, "patterns": [{"url": site.url("/json")}]}
+    weft.http.post("/api/patterns/import", json=learned).raise_for_status()
+    tab.open("#/patterns", "Patterns")
+    tab.look("patterns")
+    page.locator("table a").press("Enter")
+    expect(tab.heading).to_be_focused()
+    page.get_by_role("button", name="Verify").press("Enter")
+    expect(page.get_by_text("its API answers")).to_be_visible()
+    tab.look("pattern")
+    page.get_by_role("button", name="Forget it").press("Enter")
+    page.get_by_role("button", name="Yes").press("Enter")
+    expect(page.get_by_text("Nothing was learned yet")).to_be_visible()
+
+
+def test_a_key_is_made_for_less_and_offers_no_more(
+    browser: Browser, tab: ConsoleTab, weft: System, pictures: Path
+) -> None:
+    page = tab.page
+    tab.open("#/actors", "Actors")
+    page.get_by_role("link", name="navigator").press("Enter")
+    expect(page.get_by_role("region", name="What navigator answers to")).to_contain_text("web.browse")
+    tab.look("actors")
+    tab.open("#/keys", "Keys")
+    page.get_by_label("Name", exact=True).fill("reader")
+    for scope in ("sessions", "browser", "runs", "collections", "offers"):
+        page.get_by_label(scope, exact=True).uncheck()
+    page.get_by_label("Good for how long").select_option("a day")
+    tab.look("keys")
+    page.get_by_role("button", name="Make it").press("Enter")
+    made = page.get_by_role("region", name="The key reader").locator("pre").inner_text()
+    page.get_by_role("button", name="I have it").press("Enter")
+    assert made not in page.content()
+
+    with console_tab(browser, weft.ready.rest, pictures) as other:
+        other.log_in(made)
+        expect(other.page.locator("nav a")).to_have_text(
+            ["Home", "Read a page", "Approvals", "Conversations", "Patterns"]
+        )
+        expect(other.page.get_by_role("region", name="Today, this key")).to_be_visible()
+        other.open("#/keys", "Not with this key")
+        assert other.complaints == []
+        page.get_by_role("button", name="Revoke").press("Enter")
+        page.get_by_role("button", name="Yes").press("Enter")
+        expect(page.get_by_text("No key was given out.")).to_be_visible()
+        other.page.evaluate("location.hash = '#/conversations'")
+        expect(other.page.get_by_role("alert")).to_have_text("This key is good no more. Log in with another.")
 
 
 def test_what_pages_say_runs_nothing(tab: ConsoleTab, site: Site) -> None:

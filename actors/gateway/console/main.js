@@ -4,13 +4,26 @@ import { ApiError, forgetKey, get, keepKey, key } from './api.js';
 import { Failure, Loading, Title } from './parts.js';
 import { link, useRoute } from './router.js';
 import { forgetSamples } from './system.js';
+import { Actors } from './pages/actors.js';
+import { Approvals } from './pages/approvals.js';
+import { Conversation, Conversations } from './pages/conversations.js';
 import { Home } from './pages/home.js';
+import { Keys } from './pages/keys.js';
 import { Page } from './pages/page.js';
+import { Pattern, Patterns } from './pages/patterns.js';
+import { Run } from './pages/run.js';
+import { Runs } from './pages/runs.js';
 
-// Each page by the first part of its address; those with a name stand in the menu of keys with their scope.
+// Each page by the first part of its address, and what shows `one` of its things by the second; a key is offered those of its scopes.
 const PAGES = {
   '': { name: 'Home', view: Home },
   page: { name: 'Read a page', view: Page, scope: 'browse' },
+  runs: { name: 'Runs', view: Runs, one: Run, scope: 'runs' },
+  approvals: { name: 'Approvals', view: Approvals, one: Approvals, scope: 'browse' },
+  conversations: { name: 'Conversations', view: Conversations, one: Conversation, scope: 'browse' },
+  patterns: { name: 'Patterns', view: Patterns, one: Pattern, scope: 'browse' },
+  actors: { name: 'Actors', view: Actors, scope: 'operate' },
+  keys: { name: 'Keys', view: Keys, scope: 'operate' },
 };
 
 function Login({ refused, entered }) {
@@ -53,14 +66,13 @@ function Login({ refused, entered }) {
 function Menu({ me, route, leave }) {
   const [open, setOpen] = useState(false);
   useEffect(() => setOpen(false), [route.hash]);
-  const rows = Object.entries(PAGES).filter(([, page]) => page.name && (!page.scope || me.scopes.includes(page.scope)));
-  const here = PAGES[route.parts[0]]?.menu ?? route.parts[0];
+  const rows = Object.entries(PAGES).filter(([, page]) => !page.scope || me.scopes.includes(page.scope));
   return html`<header class="side">
     <a class="brand" href=${link('')}><img src="/console/weft.svg" width="28" height="28" alt="" /><span>Weft</span><small>${me.version}</small></a>
     <button type="button" class="menu-button" aria-expanded=${open} aria-controls="menu" onClick=${() => setOpen(!open)}>Menu</button>
     <div id="menu" class=${open ? 'open' : ''}>
       <nav aria-label="Pages"><ul>${rows.map(([path, page]) => html`<li>
-        <a href=${link(path)} aria-current=${here === path ? 'page' : null}>${page.name}</a></li>`)}</ul></nav>
+        <a href=${link(path)} aria-current=${route.parts[0] === path ? 'page' : null}>${page.name}</a></li>`)}</ul></nav>
       <div class="who"><span>Key <b>${me.name}</b></span><button type="button" class="small" onClick=${leave}>Log out</button></div>
     </div>
   </header>`;
@@ -68,7 +80,8 @@ function Menu({ me, route, leave }) {
 
 function Shell({ me, leave }) {
   const route = useRoute(), page = PAGES[route.parts[0]];
-  const view = page && (!page.scope || me.scopes.includes(page.scope)) ? page.view : page ? Closed : Nowhere;
+  const there = page && (route.parts.length === 1 ? page.view : route.parts.length === 2 && page.one);
+  const view = there ? (!page.scope || me.scopes.includes(page.scope) ? there : Closed) : Nowhere;
   const skip = (event) => {
     event.preventDefault();
     document.querySelector('h1')?.focus();

@@ -37,10 +37,11 @@ export function Title({ children, about }) {
   return html`<div class="title"><h1 ref=${heading} tabindex="-1">${children}</h1>${about && html`<p class="soft">${about}</p>`}</div>`;
 }
 
-export function Card({ title, children, kind = '', aside }) {
-  return html`<section class=${`card ${kind}`} aria-label=${title}>
+// A part of a page; one of many alike is an `article`, of which screen readers make no landmark.
+export function Card({ title, children, kind = '', aside, as = 'section' }) {
+  return html`<${as} class=${`card ${kind}`} aria-label=${title}>
     ${title && html`<div class="card-head"><h2>${title}</h2>${aside}</div>`}${children}
-  </section>`;
+  <//>`;
 }
 
 const TONES = {
