@@ -33,7 +33,7 @@ from actors.gateway.mcp.transport import http
 from actors.gateway.push import server_api
 from actors.gateway.push.server import pushing
 from actors.gateway.push.server_api import ServerApi
-from actors.gateway.rest import endpoints, operation
+from actors.gateway.rest import console, endpoints, operation
 from actors.gateway.rest.compatible import Enveloped
 from actors.gateway.rest.docs import FrontPage
 from actors.gateway.rest.routing import router
@@ -78,7 +78,7 @@ async def edge(
     """
     state = state or ReplicaState(new_id())
     async with (
-        access_control(bus, settings, endpoints.OPEN_PATHS, state.replica) as access,
+        access_control(bus, settings, endpoints.OPEN_PATHS | console.PATHS, state.replica) as access,
         pushing(bus, settings, access.authenticator.key_store.has_ended) as push,
     ):
         state.push = push
@@ -99,16 +99,18 @@ async def edge(
         )
         mcp = http.McpEndpoint(make_server(app, state.offers), app, state, toolsets_of(settings))
         table = (*endpoints.ENDPOINTS, *operation.metadata_endpoints(settings))
-        front = FrontPage(version, settings.public_url)
-        routes = router(app, table, {http.PATH: mcp, FRONT: front, server_api.PATH: ServerApi(push)})
+        files = console.ConsoleFiles(console.FOLDER)
+        front = FrontPage(version, files, settings.public_url)
+        further: dict[str, ASGIApp] = {http.PATH: mcp, FRONT: front, server_api.PATH: ServerApi(push)}
+        routes = router(app, table, {**further, **console.console_files(files)})
         async with mcp.running(), anyio.create_task_group() as watchers:
             meter = bus.meter("http")
             access.accounts = meter.accounts
             exchanges = Exchanges(
                 RequestGate(routes, access),
                 SecurityHeaders(access.rules),
-                endpoints.PATHS | {http.PATH, FRONT},
-                endpoints.PROBES,
+                endpoints.PATHS | console.PATHS | {http.PATH, FRONT},
+                endpoints.PROBES | console.PATHS,
                 meter,
                 watchers,
             )

@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from actors.gateway.rest.console import FOLDER, PACKAGED
 from protocol.browse import BrowseResult
 from tests.site import site_in_thread
 from tests.support.system import environment
@@ -64,10 +65,14 @@ def test_the_wheel_ships_the_packages_and_nothing_else(wheel: Path) -> None:
         path.relative_to(ROOT).as_posix()
         for package in PACKAGES
         for path in (ROOT / package).rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts
+        if path.is_file() and not {"__pycache__", "node_modules"} & set(path.parts)
     }
+    served = {f"actors/gateway/console/{path}" for path in PACKAGED.values() if (FOLDER / path).is_file()}
+    packaged = {name for name in names if "/node_modules/" in name}
 
-    assert set(names) == sources
+    assert set(names) - packaged == sources
+    assert {name for name in packaged if "LICENSE" not in name} == served
+    assert len(packaged - served) == (3 if served else 0)
     assert "config/weft.toml" in names
     assert information == {"METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE"}
 

@@ -15,6 +15,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from actors.gateway.http import FRONT, is_visit, nothing_here, refusal
+from actors.gateway.rest.console import INDEX, ConsoleFiles
 
 MEDIA = "text/html; charset=utf-8"
 _STYLE = """\
@@ -54,29 +55,36 @@ _ABOUT_KEY = """Every call needs one: `Authorization: Bearer KEY`. Weft made the
 `weft up` says which file keeps it, on the machine where it runs. Whoever has that one makes keys for others:
 `weft keys add NAME --scope browse`."""
 
+_ABOUT_CONSOLE = """It shows here what this Weft does, once its packages are in place: install `npm` (Node.js 20 or
+newer), then start Weft by `./scripts/run`."""
+
 _REF = "#/components/schemas/"
 _LIMITS = ("minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "pattern", "format", "default")
 
 
 @dataclass(frozen=True)
 class FrontPage:
-    """ASGI: tells a person what runs here, and how to reach it; for programs there is nothing at this path.
+    """ASGI: shows a person the console; for programs there is nothing at this path.
 
-    Whoever sees it needs no key, so it holds nothing that /openapi.json does not. `public_url` is the address of the
-    settings; without it, the Host of the request stands there, which the gate has compared with those that are ours.
+    Where the packages of the console are missing, it tells what runs here and how to reach it. Whoever sees it needs no
+    key, so it holds nothing that /openapi.json does not. `public_url` is the address of the settings; without it, the
+    Host of the request stands there, which the gate has compared with those that are ours.
     """
 
     version: str
+    console: ConsoleFiles
     public_url: str = ""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         request = Request(scope)
-        if is_visit(request.method, FRONT, request.headers.getlist("accept")):
+        if not is_visit(request.method, FRONT, request.headers.getlist("accept")):
+            response = refusal(nothing_here())
+        elif await self.console.complete():
+            response = await self.console.response(INDEX, request)
+        else:
             base = self.public_url or f"{scope['scheme']}://{request.headers['host']}"
             response = Response(front(self.version, base), headers={**HEADERS, "Vary": "Accept"}, media_type=MEDIA)
-        else:
-            response = refusal(nothing_here())
         await response(scope, receive, send)
 
 
@@ -100,7 +108,8 @@ def front(version: str, base: str) -> str:
             f"<header><h1>Weft <small>{escape(version)}</small></h1><p>{_ABOUT}</p></header>",
             f'<main><div class="wide"><table>{listed}</table></div><h2>The key</h2><p>{_prose(_ABOUT_KEY)}</p>',
             f"<h2>A first page</h2><pre><code>{escape(curl)}</code></pre>",
-            f"<h2>An agent</h2><pre><code>{escape(claude)}</code></pre></main></body></html>\n",
+            f"<h2>An agent</h2><pre><code>{escape(claude)}</code></pre>",
+            f"<h2>The console</h2><p>{_prose(_ABOUT_CONSOLE)}</p></main></body></html>\n",
         ]
     )
 

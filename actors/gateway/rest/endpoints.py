@@ -39,6 +39,7 @@ from actors.gateway.rest import (
     push,
     runs,
     sessions,
+    system,
     texts,
     tools,
 )
@@ -413,6 +414,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *compatible.ENDPOINTS,
     *operation.KEY_ENDPOINTS,
     *pairing.ENDPOINTS,
+    *system.ENDPOINTS,
     *operation.HEALTH_ENDPOINTS,
     Endpoint("GET", "/docs", "docs", "Show these endpoints to people.", _docs, media=(docs.MEDIA,), open=True),
     Endpoint("GET", "/openapi.json", "openapi", "Describe these endpoints.", _openapi, open=True),
@@ -420,4 +422,4 @@ ENDPOINTS: tuple[Endpoint, ...] = (
 
 PATHS = frozenset(endpoint.path for endpoint in ENDPOINTS)
 OPEN_PATHS = frozenset(endpoint.path for endpoint in ENDPOINTS if endpoint.open)
-PROBES = OPEN_PATHS | {"/metrics"}
+PROBES = OPEN_PATHS | {"/metrics", "/api/system", "/api/me"}

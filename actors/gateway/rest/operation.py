@@ -75,7 +75,7 @@ class Readiness(Struct, frozen=True, kw_only=True, rename="camel"):
     schema_version: str = SCHEMA_VERSION
 
 
-def missing(replicas: list[Replica] | tuple[Replica, ...]) -> tuple[str, ...]:
+def missing(replicas: Sequence[Replica]) -> tuple[str, ...]:
     """Return the names of what a browse needs and is not among the live replicas."""
     actors = {replica.actor for replica in replicas}
     lacking = tuple(name for name in NEEDED if name not in actors)

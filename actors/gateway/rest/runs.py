@@ -142,7 +142,8 @@ _LEAVING = (
 _FOLLOWED = (
     "Server-sent events. Each thing that happens to the run is one, with its id, its name (`queued`, `started`, "
     "`resumed`, `cancel_requested`, `step`, and at last the status that the run ends in) and JSON as its data: "
-    "`{id, event, at, status, totalSteps, doneSteps}`, of a step also `step`, `name`, `stepStatus` and `errorCode`. "
+    "`{id, event, at, status, totalSteps, doneSteps}`, of a step also `step`, `name`, `startedAt`, `stepStatus` and "
+    "`errorCode`. "
     "Then comes `end`, with the run as GET /api/runs/{runId} tells it, without its result, and the stream is closed. "
     "`error` in its place says why no more can be told. A reader that comes back with `Last-Event-ID`, as browsers do, "
     "or with `after` hears what it has missed. Whoever closes the stream leaves the run as it is."

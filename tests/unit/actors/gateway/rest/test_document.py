@@ -7,6 +7,7 @@ import hashlib
 import itertools
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -17,6 +18,7 @@ from actors.gateway.access.caller import Scope
 from actors.gateway.answers import AnswerRequest, ExtractRequest, SummarizeRequest
 from actors.gateway.http import EVENTS
 from actors.gateway.interact import check_artefacts
+from actors.gateway.rest import console
 from actors.gateway.rest.docs import page
 from actors.gateway.rest.endpoints import ENDPOINTS, RULES, document
 from actors.gateway.rest.routing import TAGS
@@ -209,7 +211,11 @@ async def test_the_page_shows_every_operation_and_schema_and_runs_nothing() -> N
     assert "prefers-color-scheme:dark" in style[1]
 
 
-async def test_a_person_at_the_root_sees_what_runs_here_and_a_program_is_asked_for_its_key() -> None:
+async def test_a_person_at_the_root_sees_what_runs_here_and_a_program_is_asked_for_its_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the packages of the console are missing; it says how to get them."""
+    monkeypatch.setattr(console, "FOLDER", tmp_path)
     async with client(FakeBus()) as http:
         keyed = await http.get("/")
         del http.headers["authorization"]
@@ -221,7 +227,9 @@ async def test_a_person_at_the_root_sees_what_runs_here_and_a_program_is_asked_f
     assert (shown.status_code, shown.headers["content-type"]) == (200, "text/html; charset=utf-8")
     assert "Accept" in shown.headers["vary"]
     assert shown.headers["content-security-policy"].startswith("default-src 'none'; style-src 'sha256-")
-    assert all(words in shown.text for words in ("1.2.3", f"{base}/mcp", f"{base}/api/browse", "weft keys add"))
+    assert all(
+        words in shown.text for words in ("1.2.3", f"{base}/mcp", f"{base}/api/browse", "weft keys add", "scripts/run")
+    )
     assert seen.links == {"/docs", "/openapi.json", "/readyz"}
     assert not {"script", "link", "img", "iframe", "object", "form"} & seen.tags
     assert not ANYWHERE.search(shown.text)

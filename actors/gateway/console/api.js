@@ -1,0 +1,99 @@
+// Asks the gateway: with the key of this tab, which is kept for the session of the tab alone, and never in a link or a log.
+const KEY = 'weft-key';
+const RETRY_MS = 2_000;
+
+export const key = () => sessionStorage.getItem(KEY) ?? '';
+export const keepKey = (text) => sessionStorage.setItem(KEY, text);
+export const forgetKey = () => sessionStorage.removeItem(KEY);
+
+// What was refused or failed, as the gateway says it: `body` is its StructuredError.
+export class ApiError extends Error {
+  constructor(status, body) {
+    super(body?.error ?? body?.message ?? `The gateway answered with status ${status}.`);
+    this.status = status;
+    this.body = body ?? {};
+  }
+}
+
+export function query(values) {
+  const given = Object.entries(values).filter(([, value]) => value !== undefined && value !== null && value !== '');
+  const text = new URLSearchParams(given).toString();
+  return text && `?${text}`;
+}
+
+async function ask(method, path, { body, headers, signal } = {}) {
+  const sent = { Authorization: `Bearer ${key()}`, ...headers };
+  if (body !== undefined) sent['Content-Type'] = 'application/json';
+  let answer;
+  try {
+    answer = await fetch(path, { method, headers: sent, body: body === undefined ? undefined : JSON.stringify(body), signal, cache: 'no-store' });
+  } catch (error) {
+    if (error.name === 'AbortError') throw error;
+    throw new ApiError(0, { error: 'The gateway does not answer. Is Weft still running?', code: 'NO_ANSWER' });
+  }
+  if (answer.ok) return answer;
+  const failure = new ApiError(answer.status, await answer.json().catch(() => null));
+  if (answer.status === 401) dispatchEvent(new CustomEvent('weft-key-refused', { detail: failure }));
+  throw failure;
+}
+
+export async function call(method, path, options = {}) {
+  const answer = await ask(method, path, { ...options, headers: { Accept: 'application/json' } });
+  return answer.json();
+}
+
+export const get = (path, options) => call('GET', path, options);
+
+// Readiness is an answer whatever its status.
+export async function readiness(signal) {
+  const answer = await fetch('/readyz', { signal, cache: 'no-store' });
+  return { ready: answer.ok, ...(await answer.json()) };
+}
+
+// Hands on each event of a stream as (name, data, id), until it ends; resolves to the id of the last one.
+export async function events(method, path, hear, { body, headers, signal } = {}) {
+  const answer = await ask(method, path, { body, signal, headers: { Accept: 'text/event-stream', ...headers } });
+  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = '', last = '';
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return last;
+    const blocks = (rest + value).split('\n\n');
+    rest = blocks.pop();
+    for (const block of blocks) {
+      const fields = Object.fromEntries(block.split('\n').filter((line) => !line.startsWith(':')).map((line) => line.split(/: ?(.*)/s, 2)));
+      if (fields.id) last = fields.id;
+      if (fields.data !== undefined) hear(fields.event ?? 'message', JSON.parse(fields.data), fields.id);
+    }
+  }
+}
+
+// Follows a stream until `signal` says so or `hear` returns true: where it breaks off, it is taken up behind its last event.
+export async function follow(path, hear, { signal, broken }) {
+  let last = '', over = false;
+  while (!over && !signal.aborted) {
+    try {
+      broken?.(false);
+      const headers = last ? { 'Last-Event-ID': last } : {};
+      await events('GET', path, (name, data, id) => {
+        if (id) last = id;
+        if (hear(name, data)) over = true;
+      }, { headers, signal });
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error.status >= 400 && error.status < 500 && error.status !== 429) throw error;
+    }
+    if (over || signal.aborted) return;
+    broken?.(true);
+    await new Promise((done) => setTimeout(done, RETRY_MS));
+  }
+}
+
+// Has the browser save a file: a link could not send the key along.
+export async function download(path, name) {
+  const answer = await ask('GET', path, { headers: { Accept: '*/*' } });
+  const address = URL.createObjectURL(await answer.blob());
+  const link = Object.assign(document.createElement('a'), { href: address, download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}

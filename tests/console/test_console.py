@@ -1,0 +1,279 @@
+"""The console in a real Chromium against a real Weft: each page with its main action, in light, dark and small."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import pytest
+from playwright.sync_api import Browser, Route, expect, sync_playwright
+
+from tests.console import WAIT_MS, ConsoleTab, console_tab
+from tests.flows.system import System, weft_up
+from tests.site import Site, site_in_thread
+from tests.site.vectors import own_vectors, public_vectors
+from tests.support.extension import CHROMIUM
+
+pytestmark = [
+    pytest.mark.nats,
+    pytest.mark.browser,
+    pytest.mark.slow,
+    pytest.mark.timeout(300),
+    pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here"),
+]
+
+ACTORS: Final = "gateway,navigator,verifier,fetchers.intelligence,runner,keeper,policy,answerer,learner"
+MAX_PACKED: Final = 120 * 1024
+"""What all that is loaded at / may weigh."""
+
+expect.set_options(timeout=WAIT_MS)
+
+
+@pytest.fixture(scope="module")
+def weft(tmp_path_factory: pytest.TempPathFactory) -> Generator[System]:
+    """Run a Weft that reads pages without a browser."""
+    folder = tmp_path_factory.mktemp("weft")
+    (folder / "data").mkdir()
+    (folder / "data" / "policy.toml").write_text('[surfaces.rest]\nmode = "preapproved"\nask = ["delete"]\n')
+    with weft_up(folder, "--actors", ACTORS) as system:
+        yield system
+
+
+@pytest.fixture(scope="module")
+def site() -> Generator[Site]:
+    """Serve the site."""
+    with site_in_thread() as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of the pictures of this test run."""
+    return tmp_path_factory.mktemp("pictures")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Generator[Browser]:
+    """Start one browser."""
+    with sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def tab(browser: Browser, weft: System, pictures: Path) -> Generator[ConsoleTab]:
+    """Open the console as its owner; nothing of what the tests do with it makes the browser complain."""
+    with console_tab(browser, weft.ready.rest, pictures) as opened:
+        opened.log_in(weft.key)
+        yield opened
+        assert opened.complaints == []
+
+
+def test_a_key_opens_the_console_and_a_wrong_one_does_not(browser: Browser, weft: System, pictures: Path) -> None:
+    with console_tab(browser, weft.ready.rest, pictures) as tab:
+        page = tab.page
+        page.on("response", tab.weigh)
+        page.goto(tab.base)
+        expect(page.get_by_label("Key")).to_be_focused()
+        tab.look("login")
+        assert sum(tab.loaded.values()) <= MAX_PACKED, tab.loaded
+        assert len(tab.loaded) > 10
+
+        page.keyboard.type("weft_wrong")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("alert")).to_have_text("This key is not known, or is good no more.")
+        assert [said for said in tab.complaints if "401" not in said] == []
+        tab.complaints.clear()
+        page.get_by_label("Key").fill(weft.key)
+        page.keyboard.press("Enter")
+        expect(tab.heading).to_be_focused()
+        assert page.evaluate("[localStorage.length, document.cookie, location.href.includes('weft_')]") == [
+            0,
+            "",
+            False,
+        ]
+        page.get_by_role("button", name="Log out").press("Enter")
+        expect(page.get_by_label("Key")).to_be_focused()
+        assert page.evaluate("sessionStorage.length") == 0
+        assert tab.complaints == []
+
+
+def test_a_page_is_read_from_home_and_home_says_what_happened(tab: ConsoleTab, site: Site) -> None:
+    page = tab.page
+    tab.open("#/", "Home")
+    page.get_by_label("Address of the page").fill(site.url("/article?console"))
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="How a loom is warped")).to_be_visible()
+    expect(page.locator(".markdown .heading")).to_have_text("What can go wrong")
+    expect(page.locator(".ladder b").first).to_have_text("intelligence")
+    expect(page.locator(".markdown a").first).to_have_attribute("rel", "noopener noreferrer")
+    tab.look("page")
+    page.get_by_role("button", name="curl").click()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert "$WEFT_API_KEY" in copied
+    assert "/article?console" in copied
+
+    tab.open(f"#/page?url={site.url('/status/404')}", "Read a page", anew=False)
+    expect(page.get_by_role("alert")).to_contain_text("HTTP_NOT_FOUND")
+    tab.look("error")
+    page.go_back()
+    expect(page.get_by_role("heading", name="How a loom is warped")).to_be_visible()
+    tab.open("#/", "Home")
+    expect(page.locator(".health")).to_contain_text("ready")
+    expect(page.locator("figure.chart canvas")).to_have_count(3)
+    expect(page.get_by_role("region", name="What fails")).to_contain_text("HTTP_NOT_FOUND")
+    expect(page.get_by_role("region", name="Today, all keys")).to_contain_text("intelligence")
+    tab.look("home")
+
+
+def test_a_run_is_found_followed_and_resumed_and_its_file_downloaded(tab: ConsoleTab, weft: System, site: Site) -> None:
+    page, urls = tab.page, [site.url("/article?run"), site.url("/status/404")]
+    body = {
+        "templateId": "batch_extract_pages",
+        "inputs": {"urls": urls},
+        "options": {"mode": "sync", "artifacts": ["json"]},
+    }
+    run = weft.http.post("/api/runs", json=body).json()
+    tab.open("#/runs", "Runs")
+    expect(page.get_by_role("link", name="batch_extract_pages")).to_have_count(1)
+    tab.look("runs")
+    page.get_by_label("Status").select_option("queued")
+    expect(page.get_by_text("No run is like that.")).to_be_visible()
+    assert "status=queued" in page.url
+    page.go_back()
+    page.get_by_role("link", name="batch_extract_pages").press("Enter")
+    expect(tab.heading).to_be_focused()
+    assert page.url.endswith(f"#/runs/{run['runId']}")
+    expect(page.locator(".timeline .bar")).to_have_count(2)
+    expect(page.locator("pre")).to_contain_text("How a loom is warped")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download").click()
+    assert download.value.suggested_filename == "batch_extract_pages.json"
+    assert b"How a loom is warped" in Path(download.value.path()).read_bytes()
+    tab.look("run")
+
+    page.get_by_role("button", name="Resume").click()
+    expect(page.get_by_text("It goes on after")).to_be_visible()
+    expect(page.locator(".figures .badge")).to_have_text("partial success")
+    expect(page.locator(".timeline .bar")).to_have_count(2)
+    assert len(weft.http.get("/api/runs").json()["runs"]) == 2
+
+
+def test_what_waits_comes_by_itself_and_is_answered(tab: ConsoleTab, weft: System) -> None:
+    page = tab.page
+    tab.open("#/approvals", "Approvals")
+    expect(page.get_by_text("Nothing waits for you.")).to_be_visible()
+    made = [weft.http.post("/api/tools/collection.create", json={"title": title}).json() for title in ("one", "two")]
+    for one in made:
+        collection = one["result"]["payload"]["collectionId"]
+        asked = weft.http.post("/api/tools/collection.delete", json={"collectionId": collection})
+        assert asked.status_code == 202, asked.text
+    expect(page.get_by_role("button", name="Allow")).to_have_count(2)
+    expect(page.locator(".approval").first).to_contain_text("delete_requires_approval")
+    tab.look("approvals")
+    page.get_by_role("button", name="Allow").first.press("Enter")
+    expect(page.get_by_role("button", name="Allow")).to_have_count(1)
+    page.get_by_role("button", name="Deny").press("Enter")
+    expect(page.get_by_text("Nothing waits for you.")).to_be_visible()
+    page.get_by_label("show what was answered, too").check()
+    expect(page.locator(".approval .badge", has_text="allowed")).to_have_count(1)
+    expect(page.locator(".approval .badge", has_text="denied")).to_have_count(1)
+    assert len(weft.http.get("/api/collections").json()["collections"]) == 1
+
+
+def test_a_conversation_and_a_pattern_are_shown_and_the_pattern_is_verified_and_forgotten(
+    tab: ConsoleTab, weft: System, site: Site
+) -> None:
+    page = tab.page
+    weft.http.post("/api/summarize", json={"url": site.url("/article?told"), "localOnly": True}).raise_for_status()
+    tab.open("#/conversations", "Conversations")
+    tab.look("conversations")
+    page.get_by_role("link", name="Summarize").press("Enter")
+    expect(tab.heading).to_be_focused()
+    expect(page.get_by_role("article", name="Answered")).to_contain_text("woven")
+    expect(page.get_by_role("region", name="Calls of models")).to_contain_text("No model was asked.")
+    tab.look("conversation")
+
+    learned = {"format": "weft-patterns", "version": 1, "patterns": [{"url": site.url("/json")}]}
+    weft.http.post("/api/patterns/import", json=learned).raise_for_status()
+    tab.open("#/patterns", "Patterns")
+    tab.look("patterns")
+    page.locator("table a").press("Enter")
+    expect(tab.heading).to_be_focused()
+    page.get_by_role("button", name="Verify").press("Enter")
+    expect(page.get_by_text("its API answers")).to_be_visible()
+    tab.look("pattern")
+    page.get_by_role("button", name="Forget it").press("Enter")
+    page.get_by_role("button", name="Yes").press("Enter")
+    expect(page.get_by_text("Nothing was learned yet")).to_be_visible()
+
+
+def test_a_key_is_made_for_less_and_offers_no_more(
+    browser: Browser, tab: ConsoleTab, weft: System, pictures: Path
+) -> None:
+    page = tab.page
+    tab.open("#/actors", "Actors")
+    page.get_by_role("link", name="navigator").press("Enter")
+    expect(page.get_by_role("region", name="What navigator answers to")).to_contain_text("web.browse")
+    tab.look("actors")
+    tab.open("#/keys", "Keys")
+    page.get_by_label("Name", exact=True).fill("reader")
+    for scope in ("sessions", "browser", "runs", "collections", "offers"):
+        page.get_by_label(scope, exact=True).uncheck()
+    page.get_by_label("Good for how long").select_option("a day")
+    tab.look("keys")
+    page.get_by_role("button", name="Make it").press("Enter")
+    made = page.get_by_role("region", name="The key reader").locator("pre").inner_text()
+    page.get_by_role("button", name="I have it").press("Enter")
+    assert made not in page.content()
+
+    with console_tab(browser, weft.ready.rest, pictures) as other:
+        other.log_in(made)
+        expect(other.page.locator("nav a")).to_have_text(
+            ["Home", "Read a page", "Approvals", "Conversations", "Patterns"]
+        )
+        expect(other.page.get_by_role("region", name="Today, this key")).to_be_visible()
+        other.open("#/keys", "Not with this key")
+        assert other.complaints == []
+        page.get_by_role("button", name="Revoke").press("Enter")
+        page.get_by_role("button", name="Yes").press("Enter")
+        expect(page.get_by_text("No key was given out.")).to_be_visible()
+        other.page.evaluate("location.hash = '#/conversations'")
+        expect(other.page.get_by_role("alert")).to_have_text("This key is good no more. Log in with another.")
+
+
+def test_what_pages_say_runs_nothing(tab: ConsoleTab, site: Site) -> None:
+    vectors = [*own_vectors(), *public_vectors()]
+    words = "\n\n".join(vectors)
+    sure = {"score": 0.5, "level": words, "source": words}
+    result = {
+        "title": words,
+        "content": {"markdown": words, "text": words},
+        "metadata": {"finalUrl": words, "tier": words, "loadTime": 1, "timestamp": 1},
+        "fieldConfidence": {"title": sure, "content": sure, "overall": sure, "fields": {words: sure}},
+        "tables": [{"headers": [words], "rows": [[words]], "caption": words}],
+        "links": {"content": [{"url": vector, "text": vector} for vector in vectors], "navigation": []},
+        "usableFor": [words],
+        "walls": [words],
+    }
+    action = {"action": words, "description": words, "priority": 1, "parameters": {"forceTier": words}}
+    error = {"error": words, "code": words, "recommendedActions": [action]}
+    page, asked = tab.page, list[str]()
+    page.on("request", lambda request: asked.append(request.url))
+
+    for name, data in (("result", result), ("error", error)):
+        stream = f"event: {name}\ndata: {json.dumps(data)}\n\n"
+        page.route("**/api/browse", partial(Route.fulfill, body=stream, content_type="text/event-stream"))
+        tab.open("#/", "Home")
+        tab.open(f"#/page?url={site.url('/' + name)}", "Read a page")
+        expect(page.locator(".result, .failure")).to_be_visible()
+        page.unroute("**/api/browse")
+
+    assert page.evaluate("window.ran") is None
+    links = page.evaluate("[...document.querySelectorAll('main a')].map((one) => one.protocol)")
+    assert set(links) <= {"http:", "https:"}
+    assert {one for one in asked if not one.startswith(tab.base)} == set()
