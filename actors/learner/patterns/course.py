@@ -65,7 +65,7 @@ def learned(known: Sequence[PagePattern], sample: PageSample, others: Sequence[P
     replaced = _replaced(own, draft, group)
     if working is None and not replaced and len(own) >= MAX_PATTERNS:
         return Changes()
-    return _changes(draft, working or (replaced[0] if replaced else None), replaced, group, now_ms)
+    return _changes(draft, working or (replaced[0] if replaced else None), (own, replaced), group, now_ms)
 
 
 # -- a pattern that is known ------------------------------------------------------------------------------------------
@@ -144,14 +144,17 @@ def _counting(draft: PatternDraft | None, fresh: Sequence[SampledPage]) -> Patte
 def _changes(
     draft: PatternDraft,
     former: PagePattern | None,
-    replaced: Sequence[PagePattern],
+    known: tuple[Sequence[PagePattern], Sequence[PagePattern]],
     group: Sequence[SampledPage],
     now_ms: int,
 ) -> Changes:
+    """Return a draft as a pattern; `known` are all that there are, and those of them that it takes the place of."""
+    own, replaced = known
     pattern = former or _new_pattern(draft, group[-1].sample, now_ms)
     source = pattern.source if _asks_the_same(pattern.requests, draft.requests) else PatternSource.API_EXTRACTION
     shown = [one for page in group if (one := page.shown(draft.requests, draft.template)) is not None]
-    gone = absences(former, [one.answers for one in shown]) if former is not None else ()
+    alike = [one for one in own if one is former or _asks_the_same(one.requests, draft.requests)]
+    gone = tuple(dict.fromkeys(check for one in alike for check in absences(one, [each.answers for each in shown])))
     pattern = structs.replace(
         pattern,
         page=draft.template,
