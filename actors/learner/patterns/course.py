@@ -21,7 +21,7 @@ from actors.patterns.shapes import drift_of
 from actors.patterns.trust import MIN_PAGES, after_check, first_score, page_hash
 from actors.sites import site_of
 from protocol.faults import FaultError
-from protocol.patterns.pattern import MAX_PATTERNS, ApiRequest, PagePattern, PatternSource
+from protocol.patterns.pattern import MAX_PATTERNS, AnswerCheck, ApiRequest, PagePattern, PatternSource
 from protocol.patterns.sample import PageSample
 from protocol.tiers import RenderTier
 
@@ -152,9 +152,7 @@ def _changes(
     own, replaced = known
     pattern = former or _new_pattern(draft, group[-1].sample, now_ms)
     source = pattern.source if _asks_the_same(pattern.requests, draft.requests) else PatternSource.API_EXTRACTION
-    shown = [one for page in group if (one := page.shown(draft.requests, draft.template)) is not None]
-    alike = [one for one in own if one is former or _asks_the_same(one.requests, draft.requests)]
-    gone = tuple(dict.fromkeys(check for one in alike for check in absences(one, [each.answers for each in shown])))
+    gone = _gone(draft, former, own, group)
     pattern = structs.replace(
         pattern,
         page=draft.template,
@@ -178,6 +176,16 @@ def _changes(
     pattern = _marked(pattern, group)
     dropped = tuple(one.pattern_id for one in replaced if one.pattern_id != pattern.pattern_id)
     return Changes((pattern,), dropped)
+
+
+def _gone(
+    draft: PatternDraft, former: PagePattern | None, own: Sequence[PagePattern], group: Sequence[SampledPage]
+) -> tuple[AnswerCheck, ...]:
+    """Return what the answers of a draft's pages have no more of what any pattern wrote that asks the same."""
+    shown = [page.shown(draft.requests, draft.template) for page in group if page.url in draft.made_of]
+    pages = [one.answers for one in shown if one is not None]
+    alike = [one for one in own if one is former or _asks_the_same(one.requests, draft.requests)]
+    return tuple(dict.fromkeys(check for one in alike for check in absences(one, pages)))
 
 
 def _new_pattern(draft: PatternDraft, sample: PageSample, now_ms: int) -> PagePattern:
