@@ -21,7 +21,7 @@ from actors.patterns.shapes import drift_of
 from actors.patterns.trust import MIN_PAGES, after_check, first_score, page_hash
 from actors.sites import site_of
 from protocol.faults import FaultError
-from protocol.patterns.pattern import MAX_PATTERNS, ApiRequest, PagePattern, PatternSource
+from protocol.patterns.pattern import MAX_PATTERNS, AnswerCheck, ApiRequest, PagePattern, PatternSource
 from protocol.patterns.sample import PageSample
 from protocol.tiers import RenderTier
 
@@ -65,7 +65,7 @@ def learned(known: Sequence[PagePattern], sample: PageSample, others: Sequence[P
     replaced = _replaced(own, draft, group)
     if working is None and not replaced and len(own) >= MAX_PATTERNS:
         return Changes()
-    return _changes(draft, working or (replaced[0] if replaced else None), replaced, group, now_ms)
+    return _changes(draft, working or (replaced[0] if replaced else None), (own, replaced), group, now_ms)
 
 
 # -- a pattern that is known ------------------------------------------------------------------------------------------
@@ -144,14 +144,15 @@ def _counting(draft: PatternDraft | None, fresh: Sequence[SampledPage]) -> Patte
 def _changes(
     draft: PatternDraft,
     former: PagePattern | None,
-    replaced: Sequence[PagePattern],
+    known: tuple[Sequence[PagePattern], Sequence[PagePattern]],
     group: Sequence[SampledPage],
     now_ms: int,
 ) -> Changes:
+    """Return a draft as a pattern; `known` are all that there are, and those of them that it takes the place of."""
+    own, replaced = known
     pattern = former or _new_pattern(draft, group[-1].sample, now_ms)
     source = pattern.source if _asks_the_same(pattern.requests, draft.requests) else PatternSource.API_EXTRACTION
-    shown = [one for page in group if (one := page.shown(draft.requests, draft.template)) is not None]
-    gone = absences(former, [one.answers for one in shown]) if former is not None else ()
+    gone = _gone(draft, former, own, group)
     pattern = structs.replace(
         pattern,
         page=draft.template,
@@ -176,6 +177,16 @@ def _changes(
     pattern = _marked(pattern, group)
     dropped = tuple(one.pattern_id for one in replaced if one.pattern_id != pattern.pattern_id)
     return Changes((pattern,), dropped)
+
+
+def _gone(
+    draft: PatternDraft, former: PagePattern | None, own: Sequence[PagePattern], group: Sequence[SampledPage]
+) -> tuple[AnswerCheck, ...]:
+    """Return what the answers of a draft's pages have no more of what any pattern wrote that asks the same."""
+    shown = [page.shown(draft.requests, draft.template) for page in group if page.url in draft.made_of]
+    pages = [one.answers for one in shown if one is not None]
+    alike = [one for one in own if one is former or _asks_the_same(one.requests, draft.requests)]
+    return tuple(dict.fromkeys(check for one in alike for check in absences(one, pages)))
 
 
 def _new_pattern(draft: PatternDraft, sample: PageSample, now_ms: int) -> PagePattern:

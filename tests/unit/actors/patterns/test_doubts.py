@@ -116,3 +116,11 @@ def test_a_kind_that_was_never_seen_is_told_from_an_answer_that_has_changed() ->
     with pytest.raises(DriftError) as drifted:
         render(mapping, ({**known[0].answers[0], "text": None},), other.url, other.slots)
     assert not isinstance(drifted.value, UnknownCaseError)
+
+
+def test_an_array_that_was_always_empty_is_noticed_when_it_is_not() -> None:
+    *known, other = pages(lambda _: "Yarn", "notes", [[], [], ["Worn"]])
+    checks = checks_of([(one.slots, one.answers) for one in known], induced(known), "https://loom.example/x/{id}")
+
+    assert first_unmet(checks, known[0].slots, known[0].answers) == ""
+    assert first_unmet(checks, other.slots, other.answers) == "0.notes"
