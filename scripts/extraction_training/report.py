@@ -137,6 +137,8 @@ _WEAK = """\
 
 - Grids of products and other collections: whether the cards or the words around them are the content is in dispute
   among the gold answers themselves.
+- Listings: most of them are taken for articles, since nearly all pages that are learned from are articles, those in
+  other languages without exception.
 - Product pages: what is said of the product stands beside reviews that read like articles, and in cells of two words.
 - Long threads and documents whose gold text stops after the first screens count as too much kept.
 - Pages whose text is drawn by a script: with hardly a word in the markup there is nothing to choose from, and

@@ -26,8 +26,10 @@ _MAX_FACET_WORDS = 8
 
 _WEAK_LABELS = ("kept_resiliparse", "kept_article", "kept_scored")
 _UNSURE_RANGE = (0.2, 0.8)
-_FEW_WORDS = 25.0
-"""Content of so many words or more may be all that a page has to say; with fewer, confidence fades to none."""
+_FEW_WORDS = 20.0
+_FADING = 1.5
+"""Content of so many words or more may be all that a page has to say; with fewer, confidence fades to none: to two
+thirds at 15, to a third at 10, to a twentieth at 3, which is what pages say that wait for a script."""
 
 
 def adjusted_scores(scores: Scores, role: Ints, columns: Columns, tokens: Floats, types: Scores) -> Scores:
@@ -108,7 +110,7 @@ def expected_f1(trees: Trees, facts: dict[str, float]) -> float:
 
 def faded(sure: float, facts: dict[str, float]) -> float:
     """Return less where hardly a word was kept: no text, no confidence."""
-    return sure * min(math.expm1(facts["kept"]) / _FEW_WORDS, 1.0) ** 2
+    return sure * min(math.expm1(facts["kept"]) / _FEW_WORDS, 1.0) ** _FADING
 
 
 def _agreement(kept: Scores, theirs: Scores) -> float:
