@@ -122,8 +122,8 @@ def _event(before: RunState | None, run: RunState, sequence: int, line: LedgerLi
             return replace(event, event=line.status.value, error_code=run.error_code)
         case StepEnded():
             code = _step_code(line.step_code, line.fault) if line.status is StepStatus.FAILED else ""
-            told = replace(event, step=line.index, name=line.name, step_status=line.status, error_code=code)
-            return replace(told, event="step", started_at=line.started or None)
+            event = replace(event, event="step", step=line.index, name=line.name, step_status=line.status)
+            return replace(event, error_code=code, started_at=line.started or None)
         case _:
             assert_never(line)
 

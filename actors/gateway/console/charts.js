@@ -11,7 +11,7 @@ function colour(name) {
 
 const clock = (_plot, splits) => splits.map((at) => new Date(at * 1_000).toLocaleTimeString('en-GB'));
 
-function options(width, lines, unit) {
+function options(width, lines) {
   const axis = { stroke: colour('soft'), grid: { stroke: colour('line'), width: 1 }, ticks: { show: false }, font: '11px system-ui' };
   const values = (_plot, splits) => splits.map((value) => (value >= 1_000 ? `${value / 1_000}k` : String(value)));
   return {
@@ -20,21 +20,27 @@ function options(width, lines, unit) {
     legend: { show: false },
     cursor: { show: false },
     padding: [10, 6, 0, 0],
-    scales: { x: { range: (_plot, low, high) => [Math.min(low, high - SPAN_S), high] }, y: { range: (_plot, _low, high) => [0, high > 0 ? high * 1.15 : 1] } },
+    scales: { y: { range: (_plot, _low, high) => [0, high > 0 ? high * 1.15 : 1] } },
     axes: [{ ...axis, values: clock, space: 80, size: 30 }, { ...axis, values, size: 44, space: 34 }],
     series: [{}, ...lines.map((line) => ({
-      label: line.name, stroke: colour(line.colour), width: 2, dash: line.dashed ? [5, 4] : undefined, points: { show: false }, spanGaps: true, unit,
+      label: line.name, stroke: colour(line.colour), width: 2, dash: line.dashed ? [5, 4] : undefined, points: { show: false }, spanGaps: true,
     }))],
   };
+}
+
+// The figures from a minute ago on at least: a single moment has no width.
+function padded(times, lines) {
+  const start = times.length ? times.at(-1) - SPAN_S : 0, pads = times.length > 0 && times[0] > start;
+  return [pads ? [start, ...times] : times, ...lines.map((line) => (pads ? [null, ...line.values] : line.values))];
 }
 
 // `lines` are {name, colour, dashed, values}, parallel to `times` (seconds since the epoch).
 export function Chart({ title, unit, times, lines }) {
   const place = useRef(null), plot = useRef(null), [turn, setTurn] = useState(0);
-  const data = [times, ...lines.map((line) => line.values)];
+  const data = padded(times, lines);
   const names = lines.map((line) => line.name).join();
   useEffect(() => {
-    const made = new uPlot(options(place.current.clientWidth, lines, unit), data, place.current);
+    const made = new uPlot(options(place.current.clientWidth, lines), data, place.current);
     plot.current = made;
     const sized = new ResizeObserver(() => made.setSize({ width: place.current.clientWidth, height: HEIGHT }));
     sized.observe(place.current);

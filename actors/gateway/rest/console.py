@@ -51,7 +51,7 @@ _MEDIA: Mapping[str, str] = MappingProxyType(
 HEADERS: Mapping[str, str] = MappingProxyType(
     {
         "Content-Security-Policy": "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
-        "object-src 'none'",
+        "object-src 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
         "Cross-Origin-Opener-Policy": "same-origin",
         "Cross-Origin-Resource-Policy": "same-origin",
         "Referrer-Policy": "no-referrer",

@@ -119,7 +119,7 @@ async def _system(app: AppContext, _request: RequestContext, _arguments: None) -
 def figures(replicas: tuple[Replica, ...], usages: Iterable[Usage], now: int, version: str) -> SystemFigures:
     """Return the figures of the replicas that have answered at the time `now`."""
     lacking = missing(replicas)
-    failing = sorted(_failing(replicas), key=lambda one: (-one.errors, one.actor, one.subject))
+    failing = sorted(_failures(replicas), key=lambda one: (-one.errors, one.actor, one.subject))
     return SystemFigures(
         at=now,
         version=version,
@@ -163,7 +163,7 @@ def _subject(one: EndpointStats) -> SubjectFigures:
     )
 
 
-def _failing(replicas: Iterable[Replica]) -> Iterator[SubjectFailure]:
+def _failures(replicas: Iterable[Replica]) -> Iterator[SubjectFailure]:
     for replica in replicas:
         for one in replica.endpoints:
             if not one.errors:

@@ -13,7 +13,7 @@ function Trust({ of }) {
 
 const COLUMNS = [
   { name: 'Domain', cell: (one) => html`<a href=${link(['patterns', one.patternId])}><b>${one.domain}</b></a>` },
-  { name: 'Pages', cell: (one) => html`<code>${one.page ?? 'a hint: it makes no page'}</code>` },
+  { name: 'Pages', cell: (one) => (one.page ? html`<code>${one.page}</code>` : html`<span class="soft">a hint: it makes no page</span>`) },
   { name: 'Trust', cell: (one) => html`<${Trust} of=${one} />` },
   { name: 'Reproduced', number: true, cell: (one) => number(one.reproduced) },
   { name: 'Last verified', cell: (one) => html`<${Time} at=${one.lastVerifiedAt} />` },
