@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from playwright.sync_api import Browser, Page, Response, ViewportSize, expect
+from playwright.sync_api import Browser, Locator, Page, Response, ViewportSize, expect
 
 from tests.extension import axe_source
 
@@ -44,16 +44,20 @@ class ConsoleTab:
         self.page.keyboard.press("Enter")
         expect(self.heading).to_be_visible()
 
-    def open(self, address: str, heading: str, *, anew: bool = True) -> None:
-        """Go to a page by its link, and wait until it has the focus, which it keeps where it is not shown `anew`."""
+    def open(self, address: str, heading: str, *, anew: bool = True, settled: bool = True) -> None:
+        """Go to a page by its link, and wait until it has the focus, which it keeps where it is not shown `anew`.
+
+        It is `settled` when nothing is waited for any more.
+        """
         self.page.evaluate("(hash) => { location.hash = hash; }", address)
         expect(self.heading).to_have_text(heading)
         if anew:
             expect(self.heading).to_be_focused()
-        expect(self.page.locator("main .loading")).to_have_count(0)
+        if settled:
+            expect(self.page.locator("main .loading")).to_have_count(0)
 
     @property
-    def heading(self) -> Any:
+    def heading(self) -> Locator:
         """The heading of the page that is shown."""
         return self.page.locator("main h1")
 

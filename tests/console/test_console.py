@@ -132,7 +132,7 @@ def test_a_page_is_read_from_home_and_home_says_what_happened(tab: ConsoleTab, s
 
 def test_a_run_is_found_followed_and_resumed_and_its_file_downloaded(tab: ConsoleTab, weft: System, site: Site) -> None:
     page, urls = tab.page, [site.url("/article?run"), site.url("/status/404")]
-    body = {
+    body: dict[str, object] = {
         "templateId": "batch_extract_pages",
         "inputs": {"urls": urls},
         "options": {"mode": "sync", "artifacts": ["json"]},
@@ -160,7 +160,15 @@ def test_a_run_is_found_followed_and_resumed_and_its_file_downloaded(tab: Consol
     expect(page.get_by_text("It goes on after")).to_be_visible()
     expect(page.locator(".figures .badge")).to_have_text("partial success")
     expect(page.locator(".timeline .bar")).to_have_count(2)
-    assert len(weft.http.get("/api/runs").json()["runs"]) == 2
+
+    body["inputs"] = {"urls": [site.url(f"/article?{place}") for place in range(60)], "concurrency": 1}
+    long = weft.http.post("/api/runs", json={**body, "options": {"mode": "async"}}).json()
+    tab.open(f"#/runs/{long['runId']}", "batch_extract_pages", settled=False)
+    expect(page.locator(".timeline .bar").first).to_be_visible()
+    page.get_by_role("button", name="Cancel").press("Enter")
+    page.get_by_role("button", name="Yes").press("Enter")
+    expect(page.locator(".figures .badge")).to_have_text("canceled")
+    assert len(weft.http.get("/api/runs").json()["runs"]) == 3
 
 
 def test_what_waits_comes_by_itself_and_is_answered(tab: ConsoleTab, weft: System) -> None:
