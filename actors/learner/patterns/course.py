@@ -111,7 +111,7 @@ def _fresh(pattern: PagePattern, group: Sequence[SampledPage]) -> list[SampledPa
     One that has made no page beyond those that it was drafted from was drafted from pages too much alike: that it does
     not make another is no change of the API, and they count as well.
     """
-    was_right = set(pattern.reproduced) - set(pattern.made_of) or pattern.failures
+    was_right = set(pattern.reproduced) - set(pattern.made_of) or pattern.observations > len(pattern.made_of)
     own = () if was_right else pattern.made_of
     since = pattern.verified_at
     return [page for page in group if not since or page.sample.at_ms > since or page_hash(page.url) in own]
