@@ -110,7 +110,7 @@ def expected_f1(trees: Trees, facts: dict[str, float]) -> float:
 
 def faded(sure: float, facts: dict[str, float]) -> float:
     """Return less where hardly a word was kept: no text, no confidence."""
-    return sure * min(math.expm1(facts["kept"]) / _FEW_WORDS, 1.0) ** _FADING
+    return sure * math.pow(min(math.expm1(facts["kept"]) / _FEW_WORDS, 1.0), _FADING)
 
 
 def _agreement(kept: Scores, theirs: Scores) -> float:

@@ -167,8 +167,9 @@ class FakeStepContext:
         await anyio.lowlevel.checkpoint()
         raise FaultError(fault(Code.SESSION_NOT_FOUND))
 
-    async def call_tool(self, tool: str, arguments: Mapping[str, Any]) -> ToolOutcome:
+    async def call_tool(self, tool: str, arguments: Mapping[str, Any], *, brisk: bool = False) -> ToolOutcome:
         """Have no gate."""
+        del brisk
         await anyio.lowlevel.checkpoint()
         raise AssertionError((tool, arguments))
 
