@@ -80,14 +80,14 @@ def _from_prose(prose: NDArray[np.bool_], tokens: Floats) -> Mapping[str, Floats
 def _behind(own: Columns) -> Mapping[str, Floats]:
     """Return how many blocks ago an element of such a name was first met, and -1 before it, as a logarithm."""
     index = np.arange(len(own["in_comment"]))
-    found: dict[str, Floats] = {}
+    distances: dict[str, Floats] = {}
     for name in _AFTER:
         inside = own[f"in_{name}"] >= _NEAR
         first = int(inside.argmax()) if inside.any() else len(index)
-        found[f"behind_{name}"] = np.where(index >= first, np.log1p(np.maximum(index - first, 0)), -1).astype(
+        distances[f"behind_{name}"] = np.where(index >= first, np.log1p(np.maximum(index - first, 0)), -1).astype(
             np.float32
         )
-    return found
+    return distances
 
 
 def _within(values: Floats, reach: int) -> Floats:

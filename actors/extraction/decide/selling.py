@@ -1,4 +1,4 @@
-"""Tells from the claims of a page whether it sells one thing."""
+"""Decides from the claims of a page whether it sells one thing."""
 
 from __future__ import annotations
 

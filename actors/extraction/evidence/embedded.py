@@ -132,7 +132,7 @@ class EmbeddedData:
         return self._scripts.code
 
     @property
-    def written(self) -> Iterator[str]:
+    def inline(self) -> Iterator[str]:
         """What the inline scripts hold, run or not, but for linked data."""
         yield from (script.text for script, _ in self._scripts.data)
         yield from self._scripts.code

@@ -102,7 +102,7 @@ def _of_scripts(page: Page) -> Iterator[tuple[PageField, str]]:
     """
     values: dict[PageField, dict[str, None]] = {}
     left = MAX_CODE_CHARS
-    for code in embedded(page).written:
+    for code in embedded(page).inline:
         small = code[:left].lower()
         for match in islice(_ANYWHERE.finditer(small), MAX_MATCHES):
             if field := _KEYS.get(_plain(match[1])):
@@ -114,17 +114,18 @@ def _of_scripts(page: Page) -> Iterator[tuple[PageField, str]]:
         left -= len(code)
         if left <= 0:
             break
-    for field, found in values.items():
-        if len(found) == 1:
-            yield field, _full_length(next(iter(found))) if field is PageField.GTIN else next(iter(found))
+    for field, candidates in values.items():
+        if len(candidates) == 1:
+            (value,) = candidates
+            yield field, _full_length(value) if field is PageField.GTIN else value
 
 
 def _of_address(page: Page) -> Iterator[tuple[PageField, str]]:
     """Return the number in the address of the page that its code speaks of, too."""
     path, _, query = page.url.partition("?")
-    found = _ASKED_NUMBER.search(f"&{query.partition('#')[0]}") or _LAST_NUMBER.search(path)
-    if found and any(f"{sign}{found[1]}{sign}" in page.source for sign in "\"'"):
-        yield PageField.SKU, found[1]
+    match = _ASKED_NUMBER.search(f"&{query.partition('#')[0]}") or _LAST_NUMBER.search(path)
+    if match and any(f"{sign}{match[1]}{sign}" in page.source for sign in "\"'"):
+        yield PageField.SKU, match[1]
 
 
 def _full_length(digits: str) -> str:

@@ -17,7 +17,7 @@ from actors.extraction.parse.text import one_line
 from actors.extraction.parse.tree import Page
 from actors.extraction.parse.visibility import Hiding
 from actors.extraction.select import table_rows
-from actors.extraction.select.signs import drawn
+from actors.extraction.select.icons import drawn
 from actors.extraction.select.table_rows import HeaderMark, TextRow
 from actors.extraction.select.words import words
 from protocol.confidence import Confidence, Source, confidence

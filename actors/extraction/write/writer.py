@@ -22,9 +22,9 @@ from actors.extraction.write import normalisation, pruning
 from actors.extraction.write.code import rewrite_code
 from actors.extraction.write.footnotes import extract_footnotes
 from actors.extraction.write.formulas import replace_formulas
+from actors.extraction.write.icons import drawn_cells, mark_tasks, write_drawn
 from actors.extraction.write.pruning import clean_nodes, cleaned
 from actors.extraction.write.rendering import Verbatim, render, unwrap_forged
-from actors.extraction.write.signs import drawn_cells, mark_tasks, write_drawn
 from protocol.documents import ExtractedLink
 
 _HOLDS_BLOCKS = frozenset({"article", "aside", "dd", "div", "li", "main", "section", "td"})

@@ -61,9 +61,9 @@ def agreement(
     """
     ours, theirs = _fields(made, rendered.title), _fields(rendered, rendered.title)
     names = [name for name in theirs if ours[name] or theirs[name]]
-    said = _SaidWords(rendered, shown_lines)
+    words = _SaidWords(rendered, shown_lines)
     unlike = tuple(
-        name for name in names if ours[name] != theirs[name] and not said.may_be_more(name, ours[name], theirs[name])
+        name for name in names if ours[name] != theirs[name] and not words.may_be_more(name, ours[name], theirs[name])
     )
     lines = _differing(made, rendered, shown_lines)
     return Agreement(

@@ -1,4 +1,4 @@
-"""Tells which lines a page shows where they stand, whatever extraction has left out of it."""
+"""Finds the lines that a page shows where they stand, whatever extraction has left out of it."""
 
 from __future__ import annotations
 

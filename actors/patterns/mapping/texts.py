@@ -180,9 +180,9 @@ class _Texts:
         """Return whether a value that is the same everywhere may be of the template: it is short, or among words."""
         for number, (start, end) in spans.items():
             hit, text = hits[number][0], self.instances[number].text
-            said = text[hit.start : hit.end]
+            value = text[hit.start : hit.end]
             around = f"{text[start : hit.start]} {text[hit.end : end]}"
-            if any(map(str.isalnum, around)) or (len(said) < _BARE_CHARS and not said.isalpha()):
+            if any(map(str.isalnum, around)) or (len(value) < _BARE_CHARS and not value.isalpha()):
                 return True
         return False
 

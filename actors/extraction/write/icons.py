@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from turbohtml import Element, Text
 
 from actors.extraction.decide.content import Content
-from actors.extraction.select.signs import drawn
+from actors.extraction.select.icons import drawn
 from actors.extraction.select.tables import is_layout
 from actors.extraction.write.rendering import Verbatim
 
