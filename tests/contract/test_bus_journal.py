@@ -238,6 +238,7 @@ class Writer:
             self.last, self.confirmed = line.sequence, line.value.number
 
 
+@pytest.mark.slow
 async def test_no_line_is_written_twice_or_lost_when_the_server_dies(make_world: MakeWorld) -> None:
     async with make_world() as world, taking_part(world, "asker") as bus:
         journal = await bus.journal(DIARY)

@@ -187,6 +187,7 @@ async def test_the_number_of_places_can_be_set_anew_by_an_overseer_alone(make_wo
         assert hands.most == 2
 
 
+@pytest.mark.slow
 async def test_places_are_kept_when_the_server_dies(make_world: MakeWorld) -> None:
     """What nats-server handed out less than a tenth of a second before, it forgets, and hands out once more."""
     hands = Hands(takes_s=0.05)

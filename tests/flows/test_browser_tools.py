@@ -243,6 +243,7 @@ async def test_who_names_no_session_goes_on_in_their_own(
     assert site.url("/article") in [tab["url"] for tab in listed["tabs"]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("tool", "arguments", "code"),
     [

@@ -208,6 +208,7 @@ def test_doctor_names_the_cure(tmp_path: Path) -> None:
     assert "from 0 to 65535" in missing["cure"]
 
 
+@pytest.mark.full
 @requirement("000.5.browse-result")
 @pytest.mark.slow
 def test_schema_describes_what_is_answered(weft: System, site: Site) -> None:

@@ -43,6 +43,7 @@ async def route(running: RunningWeft) -> tuple[str, str]:
     return decision["model"], decision["reason"]
 
 
+@pytest.mark.full
 async def test_a_server_of_the_operators_own_is_asked_and_its_key_is_known_to_nobody_else(tmp_path: Path) -> None:
     with anyio.fail_after(TEST_S), receiving() as receiver:
         async with (

@@ -184,6 +184,7 @@ def test_a_page_that_nobody_has_visited_comes_from_the_api_alone(system: System,
     assert_as_rendered(system, site.url("/yarns/7"))
 
 
+@pytest.mark.full
 def test_an_api_that_changes_its_fields_is_not_believed(system: System, site: Site, mill: Mill) -> None:
     learn(system, site, range(3))
     mill.named = "name"

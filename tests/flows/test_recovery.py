@@ -349,6 +349,7 @@ def _over_mcp(client: Client) -> Ask:
     return ask
 
 
+@pytest.mark.full
 def test_the_advice_holds_on_the_command_line(weft: System, site: Site) -> None:
     walks: list[Walk] = []
     for case in _sample("cli"):

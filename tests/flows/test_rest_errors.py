@@ -278,6 +278,7 @@ def test_a_bomb_does_no_harm(weft: System, site: Site, coding: str) -> None:
     assert weft.page(site.url("/article")).title == "How a loom is warped"
 
 
+@pytest.mark.slow
 async def test_a_client_that_leaves_ends_the_work(weft: System) -> None:
     headers = {"Authorization": f"Bearer {weft.key}"}
     busy: dict[str, int] = {}

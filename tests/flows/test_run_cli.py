@@ -60,6 +60,7 @@ def test_what_succeeds_in_part_has_an_exit_code_of_its_own(weft: System, site: S
     assert (" partial_success " in done.stdout, "HTTP_NOT_FOUND" in done.stdout) == (True, True)
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_a_run_is_looked_after_by_its_id(weft: System, site: Site, tmp_path: Path) -> None:
     urls = [site.url(f"/slow?ms=400&cli={number}") for number in range(12)]

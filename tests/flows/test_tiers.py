@@ -68,6 +68,7 @@ def test_what_the_light_engine_cannot_show_goes_on_to_a_browser(weft: System, si
     assert tiers(found)[1].failure_reason
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("tier", [LIGHT, BROWSER])
 def test_a_page_that_never_ends_has_hung_whichever_tier_shows_it(weft: System, site: Site, tier: RenderTier) -> None:
     url = site.url(f"/asked?{urlencode({'body': '<h1>Again</h1><script>while (true) alert(1)</script>'})}")

@@ -120,6 +120,7 @@ async def test_whatever_actor_is_killed_the_next_request_succeeds(tmp_path: Path
             assert await stop_process(running.process) == 0
 
 
+@pytest.mark.full
 async def test_an_actor_that_dies_again_and_again_is_given_up_loudly_and_the_others_go_on(tmp_path: Path) -> None:
     with anyio.fail_after(TEST_S):
         async with running_weft(tmp_path, WEFT_RESTART_LIMIT="2", WEFT_RESTART_BACKOFF_MS="10") as running:

@@ -170,7 +170,7 @@ def test_a_selector_is_waited_for(web: Browsing) -> None:
     html = f"{PROSE}<script>setTimeout(() => {late}, 1500)</script>"
     found = web.fetch(page(html), wait_for_selector="#x")
 
-    assert (found.evidence.cut_short, "At last." in found.document.content.markdown) == ("", True)
+    assert (found.evidence.cut_short, "At last." in found.evidence.visible) == ("", True)
 
 
 # -- what is read ------------------------------------------------------------------------------------------------------
@@ -182,7 +182,7 @@ def test_shadow_roots_and_slots_are_read_as_shown(web: Browsing) -> None:
     this.attachShadow({mode: 'open'}).innerHTML = '<style>p{display:none}.off{display:none}</style>'
     + '<h1><slot name=title></slot></h1><div><slot></slot></div><i class=off>Unseen.</i><em>From the shadow.</em>' } })
     </script>"""
-    found = web.text(page(html + PROSE))
+    found = web.fetch(page(html + PROSE)).evidence.visible
 
     assert [word in found for word in ("A title", "The body.", "From the shadow.", "Nowhere.", "Unseen.")] == [
         True,

@@ -91,6 +91,7 @@ async def test_every_form_is_passed_at_the_first_try(it: Here, indicator: dict[s
         assert (told.cookies_saved, told.profile, posts(it, kind)) == (2, kind, 1)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "fields",
     first(

@@ -80,6 +80,7 @@ def taints(case: PageCase, call: ToolCall, *, whole: bool) -> tuple[TaintFinding
     return tainted(arguments_of(call), context, find(call.name))
 
 
+@pytest.mark.full
 @pytest.mark.slow
 @pytest.mark.parametrize("held_out", first(1, [False, True]), ids=["tuning", "held out"])
 def test_harmless_tasks_are_hardly_asked_about(held_out: bool) -> None:  # noqa: FBT001 - a parameter of the test

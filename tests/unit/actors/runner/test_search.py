@@ -161,6 +161,7 @@ def test_poisoned_results() -> None:
     assert all(0.2 < hit.confidence <= 0.7 for hit in hits)
 
 
+@pytest.mark.slow
 async def test_the_next_engine_answers_for_one_that_fails_and_then_the_own_index(tmp_path: Path) -> None:
     def moody(asked: Asked) -> Any:
         good = {"results": [{"url": "https://oven.example/", "title": "Bread oven"}]}

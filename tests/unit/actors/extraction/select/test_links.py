@@ -86,6 +86,7 @@ def test_a_long_text_around_a_link_is_cut_to_the_words_beside_it() -> None:
     assert "before here after" in link.context
 
 
+@pytest.mark.slow
 def test_many_links_are_bounded() -> None:
     body = "".join(f"<a href=/{number}>{number}</a>" for number in range(100_000))
 
