@@ -285,6 +285,7 @@ def _over_rest(weft: System) -> Ask:
     return ask
 
 
+@pytest.mark.full
 @requirement("000.3.recovery")
 @requirement("000.3.actions")
 def test_whoever_follows_blindly_gets_what_can_be_got(

@@ -171,6 +171,7 @@ async def test_pages_are_compared_and_the_comparison_is_a_file(
     assert run["result"]["diffs"]
 
 
+@pytest.mark.full
 @requirement("002.9.trust-level")
 @requirement("002.12.acceptance")
 @pytest.mark.browser

@@ -199,6 +199,7 @@ IN_A_BROWSER: Final = """([config, channel, auth]) => new Promise((done, fail) =
 })"""
 
 
+@pytest.mark.full
 @pytest.mark.slow
 @requirement("001.3.chat")
 def test_pusher_js_in_chromium_hears_a_session(weft: System, pages: Pages, tmp_path: Path) -> None:
@@ -244,6 +245,7 @@ def browser_case(weft: System, session: str) -> list[Any]:
     return [config_of(weft), f"private-session-{session}", signing]
 
 
+@pytest.mark.slow
 def test_pysher_hears_what_the_official_python_client_triggers(weft: System) -> None:
     config, session = config_of(weft), begun(weft)
     channel = f"private-session-{session}"

@@ -141,6 +141,7 @@ def test_an_address_that_redirects_there_is_refused(web: Browsing, scheme: str) 
         assert (caught.value.fault.code, forbidden.connects) == (Code.SECURITY_ADDRESS_BLOCKED, [])
 
 
+@pytest.mark.full
 def test_the_listener_hears_who_may_come() -> None:
     with listener() as open_door, browsing() as free:
         free.fetch(page(f"<img src='http://{FORBIDDEN}:{open_door.port}/a.png'>{PROSE}"), pdf=True)

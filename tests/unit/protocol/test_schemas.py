@@ -29,6 +29,7 @@ def references(row: object) -> set[str]:
     return {part.partition('"')[0] for part in found}
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_every_schema_is_valid(every: Schemas) -> None:
     roots = [{key: part for key, part in root.items() if key != "$defs"} for root in every.values()]

@@ -27,6 +27,7 @@ def sources(*counts: int) -> tuple[SourceExcerpt, ...]:
     return numbered([evidence(text, f"doc_{index}") for index, text in enumerate(texts)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

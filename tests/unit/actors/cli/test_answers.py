@@ -180,6 +180,7 @@ def test_a_page_that_was_not_read_is_told_of(monkeypatch: pytest.MonkeyPatch, ca
     assert second.startswith("quoted from the pages: No provider has credentials. · confidence")
 
 
+@pytest.mark.slow
 def test_data_is_printed_as_it_is_and_with_json_where_it_is_from(
     monkeypatch: pytest.MonkeyPatch, capsys: Shown
 ) -> None:
@@ -250,6 +251,7 @@ def test_what_is_wrong_is_said_before_anybody_is_asked(
     assert said in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_nothing_of_an_answer_commands_the_terminal(monkeypatch: pytest.MonkeyPatch, capsys: Shown) -> None:
     evil = "\x1b]0;owned\x07"
     assistant = structs.replace(
@@ -268,6 +270,7 @@ def test_nothing_of_an_answer_commands_the_terminal(monkeypatch: pytest.MonkeyPa
 # -- conversations ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_conversations_are_listed_and_shown(monkeypatch: pytest.MonkeyPatch, capsys: Shown) -> None:
     info = ConversationInfo(id="loom-1", started_at=1, updated_at=2, turns=1, task="web.answer", preview="What has it?")
     event = ChatEvent(

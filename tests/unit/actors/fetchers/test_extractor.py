@@ -144,6 +144,7 @@ async def test_an_extraordinary_page_is_read_in_a_process_that_stays_for_the_nex
     assert found == [8, 2 * len(HUGE) + 2]
 
 
+@pytest.mark.full
 @pytest.mark.slow
 async def test_documents_are_read_in_a_process_of_their_own_in_which_they_have_more_time(
     monkeypatch: pytest.MonkeyPatch,

@@ -153,6 +153,7 @@ Json = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(st.lists(Json, min_size=1, max_size=4))
 def test_what_a_shape_was_taken_from_never_drifts(answers: list[Any]) -> None:

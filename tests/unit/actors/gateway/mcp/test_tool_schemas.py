@@ -66,6 +66,7 @@ async def test_some_clients_take_the_first_forty_tools_and_lose_little() -> None
     assert [tool.name for tool in (await listed()).tools][40:] == ["list_task_runs", "get_runtime_profile"]
 
 
+@pytest.mark.slow
 @encodings
 async def test_the_core_is_cheaper_yet(encoding: str, record_property: Callable[[str, object], None]) -> None:
     result = await listed(frozenset({Toolset.CORE}))

@@ -369,6 +369,7 @@ async def test_a_text_that_is_deleted_is_gone_from_the_journal_too(tmp_path: Pat
             await texts.text(saved)
 
 
+@pytest.mark.slow
 async def test_a_table_of_texts_follows_from_the_journal(tmp_path: Path) -> None:
     async with texting(tmp_path) as texts:
         collection = await texts.collection()
