@@ -11,7 +11,8 @@ from typing import Any, Final, cast
 import msgspec
 
 from actors.patterns.mapping.flattened import unflattened
-from actors.patterns.mapping.values import is_object, named
+from actors.patterns.mapping.study import texts_of
+from actors.patterns.mapping.values import named
 from protocol.documents import WebObservationSummary
 from protocol.patterns.mapping import CaseChoice, Each, Fields, Items, Join, Key, One, PageMapping, Raw, ValueSource
 from protocol.patterns.mapping import TemplateSlot as Slot
@@ -166,21 +167,8 @@ def _is_fixed(values_known: Sequence[object], written: Collection[str]) -> bool:
 
 def _numbers(mapping: PageMapping) -> Iterator[str]:
     """Yield the digits of the numbers among the words of a template, however they are written."""
-    for text in _texts(msgspec.to_builtins(mapping.markdown)):
+    for text in texts_of(msgspec.to_builtins(mapping.markdown)):
         yield from map(_digits, _NUMBER.findall(text))
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """Yield the texts of JSON."""
-    stack: list[Any] = [value]
-    while stack:
-        each = stack.pop()
-        if isinstance(each, str):
-            yield each
-        elif is_object(each):
-            stack.extend(each.values())
-        elif isinstance(each, list | tuple):
-            stack.extend(cast("Sequence[Any]", each))
 
 
 def _digits(number: str) -> str:

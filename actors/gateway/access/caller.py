@@ -209,7 +209,7 @@ class Ledger:
             if when == day and replica != self.replica and caller in (None, who):
                 change = await table.get(name)
                 records.setdefault(who, []).extend([change.value] if change and change.value else [])
-        return {who: _sum(day, of_one) for who, of_one in records.items()}
+        return {who: summed(day, of_one) for who, of_one in records.items()}
 
     async def _write(self, bus: Tables) -> None:
         while True:
@@ -217,7 +217,8 @@ class Ledger:
             await self.write(bus)
 
 
-def _sum(day: str, records: Sequence[UsageRecord]) -> Usage:
+def summed(day: str, records: Sequence[UsageRecord | Usage]) -> Usage:
+    """Sum what was used on one day: by replicas, or by callers."""
     pages = Counter[str]()
     for one in records:
         pages.update(one.pages)

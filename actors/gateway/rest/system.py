@@ -8,7 +8,7 @@ from typing import Any, Literal
 from msgspec import UNSET, Struct, UnsetType
 from starlette.responses import Response
 
-from actors.gateway.access.caller import Scope, Usage
+from actors.gateway.access.caller import Scope, Usage, summed
 from actors.gateway.app_context import AppContext
 from actors.gateway.http import answer
 from actors.gateway.request import RequestContext
@@ -119,6 +119,7 @@ async def _system(app: AppContext, _request: RequestContext, _arguments: None) -
 def figures(replicas: tuple[Replica, ...], usages: Iterable[Usage], now: int, version: str) -> SystemFigures:
     """Return the figures of the replicas that have answered at the time `now`."""
     lacking = missing(replicas)
+    used = tuple(usages)
     failing = sorted(_failures(replicas), key=lambda one: (-one.errors, one.actor, one.subject))
     return SystemFigures(
         at=now,
@@ -127,7 +128,7 @@ def figures(replicas: tuple[Replica, ...], usages: Iterable[Usage], now: int, ve
         missing=lacking,
         replicas=tuple(_replica(one, now) for one in replicas),
         failing=tuple(failing),
-        today=_summed(tuple(usages)),
+        today=summed(used[0].day, used) if used else None,
     )
 
 
@@ -180,27 +181,6 @@ def _failures(replicas: Iterable[Replica]) -> Iterator[SubjectFailure]:
                 meaning=UNSET if kind is None else kind.meaning,
                 action=UNSET if kind is None or not kind.actions else kind.actions[0].description,
             )
-
-
-def _summed(usages: tuple[Usage, ...]) -> Usage | None:
-    """Sum what several keys have used on one day; None where none has used anything."""
-    if not usages:
-        return None
-    pages: dict[str, int] = {}
-    for usage in usages:
-        for tier, count in usage.pages.items():
-            pages[tier] = pages.get(tier, 0) + count
-    return Usage(
-        day=usages[0].day,
-        requests=sum(one.requests for one in usages),
-        errors=sum(one.errors for one in usages),
-        pages=pages,
-        cost_units=sum(one.cost_units for one in usages),
-        model_calls=sum(one.model_calls for one in usages),
-        input_tokens=sum(one.input_tokens for one in usages),
-        output_tokens=sum(one.output_tokens for one in usages),
-        model_cost_usd=sum(one.model_cost_usd for one in usages),
-    )
 
 
 _LOOK: dict[str, Any] = {"method": "GET", "errors": frozenset({500, 503, 504})}
