@@ -295,7 +295,7 @@ def leaves(value: Any) -> Iterator[tuple[tuple[Key, ...], Any]]:
 
 
 def texts_of(value: Any) -> Iterator[str]:
-    """Yield the texts of JSON, of all depths."""
+    """Yield the texts of JSON, of all depths; an array may be a tuple, as msgspec writes it."""
     stack: list[Any] = [value]
     while stack:
         each = stack.pop()
@@ -303,8 +303,8 @@ def texts_of(value: Any) -> Iterator[str]:
             yield each
         elif is_object(each):
             stack.extend(each.values())
-        elif is_array(each):
-            stack.extend(each)
+        elif is_array(each) or isinstance(each, tuple):
+            stack.extend(cast("Iterable[Any]", each))
 
 
 def arrays(value: Any) -> Iterator[tuple[tuple[Key, ...], Any]]:
