@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Never, Protocol, TypeVar
@@ -153,9 +154,12 @@ class Bus:
     async def tell(self, event: Event[A], args: A) -> None:
         """Publish an event; returns when it is sent, not when it is received."""
         with span(f"send {event.pattern}", "producer", sending(event.pattern)):
-            packed = await self.wire.pack(self.wire.request(event, args), event.pattern)
+            packet, began_s = self.wire.request(event, args), time.time()
+            packed = await self.wire.pack(packet, event.pattern)
             inject(packed.headers)
             await self.transport.publish(event.pattern, packed.payload, headers=packed.headers or None)
+            if self.wire.recorder is not None:
+                self.wire.recorder.sent("event", event.pattern, packet, None, began_s)
 
     async def flush(self) -> None:
         """Wait until whatever this participant has published comes before what anybody publishes from here on.

@@ -18,9 +18,10 @@ import structlog
 from bus.context import current_account, remaining_ms
 from bus.errors import BusyError, DeadlineError, DisconnectedError, ForbiddenError, NoResponderError, TransportError
 from bus.permissions import cancel_subject
+from bus.recording import Outcome
 from bus.tracing import Span, inject, sending, span
 from bus.transport import BusMessage, Transport
-from bus.wire import ACCOUNT, REFUSED, TIMEOUT, Packed, PacketCodec
+from bus.wire import ACCOUNT, NOTED, REFUSED, TIMEOUT, Packed, PacketCodec
 from protocol.codec import MalformedError, decoder, encode
 from protocol.faults import Fault, FaultError
 from protocol.packets import Request, Response
@@ -70,8 +71,23 @@ class Calls:
         limit_ms = max(allowed_ms if ambient_ms is None else min(allowed_ms, ambient_ms), 1)
         with span(f"send {call.pattern}", "producer", sending(call.pattern)) as recording:
             pending = _PendingCall(call, self._wire.request(call, args), time.monotonic() + limit_ms / 1000, wait_ms)
-            result: R = _result(await self._persist(pending), recording)
+            result: R = _result(await self._recorded(pending), recording)
             return result
+
+    async def _recorded(self, pending: _PendingCall) -> Response[Any]:
+        """Ask, and have question and outcome noted where conversations are recorded."""
+        recorder, began_s = self._wire.recorder, time.time()
+        outcome: Outcome = None
+        if recorder is None:
+            return await self._persist(pending)
+        try:
+            outcome = answer = await self._persist(pending)
+        except FaultError as error:
+            outcome = error.fault
+            raise
+        finally:
+            recorder.sent("call", pending.call.pattern, pending.packet, outcome, began_s)
+        return answer
 
     async def _persist(self, pending: _PendingCall) -> Response[Any]:
         """Ask once, and again where that may help and there is time."""
@@ -115,6 +131,8 @@ class Calls:
         at_work = True
         try:
             headers = _headers(packed, left_ms)
+            if self._wire.recorder is not None:
+                headers[NOTED] = "1"
             await self._transport.publish(call.pattern, packed.payload, reply=inbox, headers=headers)
             message = await future
             at_work = False

@@ -17,6 +17,7 @@ from protocol.subjects import (
     OFFER_SAID,
     OFFERED,
     OFFERS,
+    RECORDED,
     REPLICA_GONE,
     REPLICA_READY,
     SESSION_DELETE,
@@ -33,6 +34,9 @@ STORE_API = "$JS.store.API"
 the server's)."""
 
 _API = "$JS.API"
+
+_OF_EACH = (REPLICA_READY.wildcard, REPLICA_GONE.wildcard, RECORDED.wildcard)
+"""What every actor tells: that it is there, that it goes, and what it has noted of conversations."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +140,7 @@ def grant(  # noqa: PLR0913, PLR0917 - one for each kind of entry of the table
     """
     name = micro_name(actor)
     publishes = tuple(publishes)
-    publish = [REPLICA_READY.wildcard, REPLICA_GONE.wildcard, "$SRV.STATS", *_calling(publishes)]
+    publish = [*_OF_EACH, "$SRV.STATS", *_calling(publishes)]
     subscribe = [f"{INBOX}.{name}.>", REPLICA_GONE.wildcard, "$SRV.*", f"$SRV.*.{name}", f"$SRV.*.{name}.*"]
     uses, hears = [*_replying(), *_sending(name, publishes)], list[str]()
     for subject in answers:
@@ -179,9 +183,8 @@ def client(
         hears.append(f"{bucket_stream(bucket.name)}.>")
     for store in stores:
         uses += _storing(store.name)
-    return Grant(
-        ("$SRV.STATS", *_calling(publishes)), tuple(subscribe), answers=False, uses=_once(uses), hears=_once(hears)
-    )
+    publish = ("$SRV.STATS", RECORDED.wildcard, *_calling(publishes))
+    return Grant(publish, tuple(subscribe), answers=False, uses=_once(uses), hears=_once(hears))
 
 
 def host() -> Grant:

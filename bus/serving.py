@@ -16,13 +16,14 @@ from bus.context import account, conversation
 from bus.errors import BusyError, TransportError, over_share
 from bus.fairness import Account, FairTurns, Waiter, account_of
 from bus.permissions import cancel_subject
+from bus.recording import recorded
 from bus.stats import Meter
 from bus.tracing import NO_SPAN, Span, span, tracing_on
 from bus.transport import BusMessage, Subscription, Transport
-from bus.wire import ACCOUNT, CLAIM, REFUSED, TIMEOUT, Packed, PacketCodec
+from bus.wire import ACCOUNT, CLAIM, NOTED, REFUSED, TIMEOUT, Packed, PacketCodec
 from protocol.codec import MalformedError, decoder
 from protocol.faults import Code, Fault, FaultError, fault
-from protocol.packets import Request
+from protocol.packets import Request, Response
 from protocol.replicas import Cancel
 from protocol.subject_kinds import Call, Event, Subject
 
@@ -222,9 +223,16 @@ class BusEndpoint:
             log.warning(PACKET_REFUSED, subject=message.subject, reason=error.fault.message)
             self.meter.count(time.perf_counter() - started, error.fault.code)
             return await self.wire.pack(self.wire.answer(None, error.fault), message.reply)
-        with conversation(packet.conversation), self._span(message, packet) as recording:
-            packed, failure = await self._outcome(packet, message.reply, scope)
+        with (
+            conversation(packet.conversation),
+            recorded(self.wire.recorder),
+            self._span(message, packet) as recording,
+        ):
+            began_s = time.time()
+            packed, answer, failure = await self._outcome(packet, message.reply, scope)
             duration_s = time.perf_counter() - started
+            if self.wire.recorder is not None and NOTED not in message.headers and isinstance(self.subject, Call):
+                self.wire.recorder.sent("call", message.subject, packet, answer, began_s)
             self.meter.count(duration_s, failure)
             if failure:
                 recording.fail(failure)
@@ -252,18 +260,21 @@ class BusEndpoint:
         else:
             log.info(ANSWERED, **line)
 
-    async def _outcome(self, packet: Request[Any], reply: str, scope: anyio.CancelScope) -> tuple[Packed, str]:
-        """Return the packed answer of the handler, or of the Fault that stopped it, with the code of that."""
+    async def _outcome(
+        self, packet: Request[Any], reply: str, scope: anyio.CancelScope
+    ) -> tuple[Packed, Response[Any], str]:
+        """Return the answer of the handler, packed and not, or of the Fault that stopped it, with the code of that."""
         with scope:
             try:
-                answer = await self.handler(packet.input.task.args)
-                return await self.wire.pack(self.wire.answer(packet, answer), reply), ""
+                answer = self.wire.answer(packet, await self.handler(packet.input.task.args))
+                return await self.wire.pack(answer, reply), answer, ""
             except FaultError as error:
-                failure = error.fault
+                answer, failure = self.wire.answer(packet, error.fault), error.fault.code
             except Exception:
                 log.exception(HANDLER_BROKE, subject=self.subject.pattern)
-                failure = fault(Code.INTERNAL_ERROR)
-            return await self.wire.pack(self.wire.answer(packet, failure), reply), failure.code
+                answer, failure = self.wire.answer(packet, fault(Code.INTERNAL_ERROR)), Code.INTERNAL_ERROR
+            return await self.wire.pack(answer, reply), answer, failure
         late = anyio.current_time() >= scope.deadline
-        failure = fault(Code.INTERNAL_DEADLINE if late else Code.INTERNAL_CANCELLED)
-        return await self.wire.pack(self.wire.answer(packet, failure), reply), failure.code
+        code = Code.INTERNAL_DEADLINE if late else Code.INTERNAL_CANCELLED
+        answer = self.wire.answer(packet, fault(code))
+        return await self.wire.pack(answer, reply), answer, code

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 import anyio
 import structlog
 
 from bus.errors import TransportError
+from bus.recording import form_of, outside
 from bus.seal import Seal, UnsealError
 from bus.transport import Blobs, KeyEntry, Keys, RecordStream, StreamRecord
 from protocol.codec import MalformedError, decoder, encode
@@ -34,6 +36,17 @@ class KeyChange(Generic[A]):
     key: str
     value: A | None
     revision: int
+
+
+_KEY_CHANGE: Any = KeyChange
+
+
+@dataclass(frozen=True)
+class WriteOutcome:
+    """What came of a change: the new revision, or why it was refused."""
+
+    revision: int
+    refused: str = ""
 
 
 class KeyValues(Protocol[A]):
@@ -58,6 +71,13 @@ class KeyTable(Generic[A]):
 
     async def get(self, key: str) -> KeyChange[A] | None:
         """Return the value of a key with its revision, if it has one."""
+        if self.seal is not None:
+            return await self._get(key)
+        kind: Any = self.bucket.value
+        form = form_of(_KEY_CHANGE[kind] | None)
+        return await outside(f"get {self.bucket.name}", key, partial(self._get, key), form)
+
+    async def _get(self, key: str) -> KeyChange[A] | None:
         entry = await self.keys.get(key)
         if entry is None or entry.value is None:
             return None
@@ -68,8 +88,18 @@ class KeyTable(Generic[A]):
         """Set a key and return its new revision; ValueError when `revision` is given and no longer the last."""
         written = encode(value)
         if self.seal is not None:
-            written = self.seal.seal(written, self._place(key))
-        return await self.keys.put(key, written, revision=revision)
+            return await self.keys.put(key, self.seal.seal(written, self._place(key)), revision=revision)
+
+        async def put() -> WriteOutcome:
+            try:
+                return WriteOutcome(await self.keys.put(key, written, revision=revision))
+            except ValueError as error:
+                return WriteOutcome(0, str(error))
+
+        done = await outside(f"put {self.bucket.name}", key, put, form_of(WriteOutcome))
+        if done.refused:
+            raise ValueError(done.refused)
+        return done.revision
 
     async def delete(self, key: str, *, revision: int | None = None) -> None:
         """Remove a key; ValueError when `revision` is given and no longer the last."""

@@ -14,6 +14,7 @@ from msgspec import UNSET, Struct
 from bus.context import current_conversation, new_id
 from bus.errors import TransportError
 from bus.permissions import claim_scope
+from bus.recording import Recorder
 from bus.seal import KEY_BYTES, Seal, UnsealError
 from bus.transport import Blobs, BusMessage
 from protocol.codec import MalformedError, decoder, encode
@@ -46,6 +47,9 @@ TIMEOUT = "Weft-Timeout-Ms"
 
 ACCOUNT = "Weft-Account"
 """Header with the account that a request is for, and its weight."""
+
+NOTED = "Weft-Noted"
+"""Header of a request that its sender notes, where conversations are recorded: else whoever answers it does."""
 
 REFUSED = "Weft-Refused"
 """Header of an answer by which a replica refuses for want of room, so that another is asked."""
@@ -83,6 +87,8 @@ class PacketCodec:
         self._sender = Sender(role=Role.AGENT, actor=sender)
         self._blobs = blobs
         self._limit = max_payload - _HEADROOM
+        self.recorder: Recorder | None = None
+        """Who notes the packets of this participant, if they are noted."""
 
     def request(self, subject: Subject[A], args: A, packet_id: str = "") -> Request[A]:
         """Make the packet of a request or an event, in the current conversation."""

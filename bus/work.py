@@ -14,6 +14,7 @@ from anyio.abc import TaskGroup
 from bus.context import account, conversation, current_account
 from bus.errors import TransportError
 from bus.fairness import account_of
+from bus.recording import recorded
 from bus.serving import HANDLER_BROKE, PACKET_REFUSED, Handler
 from bus.stats import Meter
 from bus.tracing import Span, inject, sending, span
@@ -48,7 +49,7 @@ A = TypeVar("A")
 
 async def enqueue(queue: Queue, wire: PacketCodec, work: Work[A], args: A, packet_id: str) -> str:
     """Put work into its queue; returns its packet id when it is stored. The same id twice is once."""
-    packet = wire.request(work, args, packet_id)
+    packet, began_s = wire.request(work, args, packet_id), time.time()
     with span(f"send {work.pattern}", "producer", sending(work.pattern)):
         packed = await wire.pack(packet, work.pattern, {PACKET_ID: packet.id})
         if packed.claim is not None:
@@ -61,6 +62,8 @@ async def enqueue(queue: Queue, wire: PacketCodec, work: Work[A], args: A, packe
             packed.headers[ACCOUNT] = own.header
         inject(packed.headers)
         await queue.put(work.pattern, BusMessage(work.pattern, packed.payload, headers=packed.headers))
+        if wire.recorder is not None:
+            wire.recorder.sent("work", work.pattern, packet, None, began_s)
     return packet.id
 
 
@@ -157,7 +160,12 @@ class Worker:
             await self._settle(taken)
             return
         own = account_of(taken.message.headers.get(ACCOUNT, ""))
-        with conversation(packet.conversation), account(own), self._span(packet, taken.message) as recording:
+        with (
+            conversation(packet.conversation),
+            recorded(self.wire.recorder),
+            account(own),
+            self._span(packet, taken.message) as recording,
+        ):
             failure = await self._attempt(packet.input.task.args)
             self.meter.count(time.perf_counter() - started, failure.code if failure else "")
             if failure:

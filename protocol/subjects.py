@@ -116,6 +116,7 @@ from protocol.policy import (
     ToolResult,
 )
 from protocol.push import AskChannels, OpenChannels, SealedPush
+from protocol.recordings import AskRecording, ConversationRecording, ListRecordings, RecordedBatch, RecordingList
 from protocol.replicas import (
     Absence,
     CallCancelled,
@@ -303,6 +304,9 @@ EXTRACT = Call("web.extract", ExtractData, Extracted, timeout_ms=MAX_ANSWER_MS)
 CONVERSATION_LIST = Call("conversation.list", ListConversations, ConversationList, timeout_ms=10_000)
 CONVERSATION_GET = Call("conversation.get", AskConversation, ConversationLog, timeout_ms=10_000)
 
+RECORDING_LIST = Call("conversation.recordings", ListRecordings, RecordingList, timeout_ms=20_000)
+RECORDING_GET = Call("conversation.recording", AskRecording, ConversationRecording, timeout_ms=20_000)
+
 CALL_MODEL = Call("model.call", CallModel, ModelAnswer, idempotent=False, timeout_ms=MAX_MODEL_MS)
 """Ask a model; the router alone has the keys of providers."""
 ROUTES = Call("route.list", ListRoutes, RouteTable, timeout_ms=5_000)
@@ -355,6 +359,9 @@ CALL_CANCELLED = Event("events.edge.cancelled", CallCancelled)
 PUSH_NEWS = Event("events.push.news", SealedPush)
 """What clients are told who are connected to a gateway, whichever it is; where another server has them, one replica
 of the gateway tells it."""
+RECORDED = Event("events.conversation.recorded", RecordedBatch)
+"""What a replica has noted of conversations, where they are recorded; one keeper takes it, and nobody else hears it."""
+
 REPLICA_READY = Event("events.actor.ready", ReplicaReady)
 REPLICA_GONE = Event("events.actor.gone", ReplicaGone)
 
@@ -438,6 +445,9 @@ DELIVERIES = Bucket("deliveries", Delivery, ttl_ms=DELIVERY_MS, sealed=True)
 
 PAGES_READ = Journal("pages-read", PageRead, ttl_ms=7 * 86_400_000, max_bytes=512 * 1024**2, sealed=True)
 """The pages that callers have read without a login, for the index that each searches alone."""
+
+RECORDINGS = Journal("recordings", RecordedBatch, ttl_ms=86_400_000, max_bytes=128 * 1024**2, sealed=True)
+"""What was noted of conversations, for a day; only keepers write and read it."""
 
 KEYS = Bucket("keys", KeyRecord, sealed=True)
 """The keys that were given out, by their ids, each as its hash; every gateway watches them."""

@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import anyio
@@ -32,6 +33,7 @@ from actors.answerer.reading import Reading
 from actors.answerer.source import AnswerSource, LocalAnswer
 from actors.answerer.streaming import AnswerRelay, ModelStreams
 from bus import Bus, TransportError
+from bus.recording import chance
 from protocol.answers import Answered, ServedBy
 from protocol.faults import Code, FaultError, fault
 from protocol.models import CallOutcome, ModelAnswer
@@ -164,7 +166,7 @@ class Answering:
 
     def brief(self, part: Part) -> Brief:
         """Return what a model is given to read, behind a marker of its own."""
-        marker = secrets.token_hex(8)
+        marker = chance(partial(secrets.token_hex, 8))
         return Brief(task=self.assignment.words, part=part, marker=marker, index=self.reading.index)
 
     # -- without one ---------------------------------------------------------------------------------------------------

@@ -6,10 +6,12 @@ import secrets
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 from actors.answerer.prompts import NOT_SUPPORTED
 from bus import Publisher, TransportError
+from bus.recording import chance
 from protocol.answers import AnswerText
 from protocol.faults import FaultError
 from protocol.models import ModelText
@@ -97,7 +99,7 @@ class ModelStreams:
         if relay.watch is None:
             yield None
             return
-        watch = Watch(replica=self.replica, token=secrets.token_hex(8))
+        watch = Watch(replica=self.replica, token=chance(partial(secrets.token_hex, 8)))
         self._streams[watch.token] = _Stream(relay, ReaderWords())
         try:
             yield watch

@@ -146,7 +146,7 @@ async def connected(loaded: Loaded, *, stdio: bool = False) -> AsyncGenerator[Bu
     """
     from actors.runtime.launch import connect  # noqa: PLC0415 - imports the bus
 
-    settings = _quiet(loaded)
+    settings = quiet(loaded)
     async with AsyncExitStack() as stack:
         try:
             bus = await stack.enter_async_context(connect(settings, stdio=stdio))
@@ -162,7 +162,7 @@ async def private(loaded: Loaded) -> AsyncGenerator[Bus, None]:
     """Start a system of one's own in this process, on a temporary data folder, and join its bus."""
     from actors.runtime.launch import private as launch_private  # noqa: PLC0415 - imports the bus
 
-    async with launch_private(_quiet(loaded, "error")) as system:  # what it lacks, the doctor says
+    async with launch_private(quiet(loaded, "error")) as system:  # what it lacks, the doctor says
         yield system.bus
 
 
@@ -179,7 +179,7 @@ def _key_of(settings: Settings, ready: Ready) -> str:
     return settings.api_key or Path(ready.key_file).read_text(encoding="ascii").strip()
 
 
-def _quiet(loaded: Loaded, level: str = "warning") -> Settings:
+def quiet(loaded: Loaded, level: str = "warning") -> Settings:
     """Configure the log: to stderr, from `level` on unless one was chosen; return the settings so."""
     from bus.telemetry import configure  # noqa: PLC0415 - imports structlog
 

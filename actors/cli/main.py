@@ -25,6 +25,7 @@ from actors.cli.keys import app as keys
 from actors.cli.nats import nats
 from actors.cli.patterns import app as patterns
 from actors.cli.providers import app as providers
+from actors.cli.replay import export, replay
 from actors.cli.routes import app as routes
 from actors.cli.runs import app as runs
 from actors.cli.runs import run as run_template
@@ -74,6 +75,8 @@ for _question in (summarize, ask, pull):
     app.command(no_args_is_help=True)(_question)
 app.command(no_args_is_help=True)(do)
 app.command()(conversations)
+app.command()(export)
+app.command(no_args_is_help=True)(replay)
 app.command(no_args_is_help=True)(search)
 app.command()(transform)
 app.command()(tools)

@@ -83,6 +83,8 @@ class Gateway(Actor):
         subjects.AGENT_PLAN,
         subjects.CONVERSATION_LIST,
         subjects.CONVERSATION_GET,
+        subjects.RECORDING_LIST,
+        subjects.RECORDING_GET,
         subjects.ROUTES,
         subjects.ROUTE,
         subjects.ROUTE_CONFIG,

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import anyio
 
-from actors.actor import Actor, handles
+from actors.actor import Actor, handles, subscribes
 from actors.keeper.artifacts import Sweeper, read_piece
 from actors.keeper.chat_sessions import ChatSessionQueries, ChatSessionTables
 from actors.keeper.collection_queries import CollectionQueries
@@ -18,6 +18,7 @@ from actors.keeper.collections import CollectionTables
 from actors.keeper.conversations import ChatTables, ConversationQueries, ModelRunTables
 from actors.keeper.event_log import EventLog
 from actors.keeper.packing import CollectionPacking
+from actors.keeper.recordings import Recordings
 from actors.keeper.run_tables import RunQueries, RunTables
 from actors.keeper.search_index import CollectionPassages, PagePassages
 from actors.keeper.search_queries import SearchIndex
@@ -49,6 +50,7 @@ from protocol.collection_views import (
 from protocol.collections import CollectionLine
 from protocol.faults import Code, FaultError, fault
 from protocol.models import CallLine
+from protocol.recordings import AskRecording, ConversationRecording, ListRecordings, RecordedBatch, RecordingList
 from protocol.runs.events import LedgerLine, RunEnded, RunState, StepEnded
 from protocol.runs.requests import AskRun, FollowRun, ListRuns, ReadArtifact, RunNews
 from protocol.runs.responses import ArtifactChunk, Run, RunEvent, RunList
@@ -77,6 +79,7 @@ class Keeper(Actor):
         subjects.TOOL_CALLS,
         subjects.TASKS,
     )
+    journals: ClassVar[tuple[Journal[Any], ...]] = (subjects.RECORDINGS,)
     purposes: ClassVar[tuple[str, ...]] = (TERMS,)
 
     clock: Callable[[], int] = now_ms
@@ -84,6 +87,7 @@ class Keeper(Actor):
 
     _ledger: JournalLog[LedgerLine] = field(init=False, repr=False)
     _store: FileStore = field(init=False, repr=False)
+    _recordings: Recordings = field(init=False, repr=False)
     _queries: RunQueries = field(init=False, repr=False)
     _said: ConversationQueries = field(init=False, repr=False)
     _runs: JournalConsumer[LedgerLine] = field(init=False, repr=False)
@@ -106,6 +110,7 @@ class Keeper(Actor):
         self._store = await self.bus.objects(subjects.ARTIFACTS)
         chat, calls = await self.bus.journal(subjects.CONVERSATIONS), await self.bus.journal(subjects.MODEL_CALLS)
         acting = await self.bus.journal(subjects.TASKS)
+        self._recordings = Recordings(await self.bus.journal(subjects.RECORDINGS), self.settings)
         collections, pages = await self.bus.journal(subjects.COLLECTIONS), await self.bus.journal(subjects.PAGES_READ)
         async with locked_file(self.settings.data_dir / "keeper") as path:
             database = Database(path, "actors.keeper")
@@ -233,6 +238,30 @@ class Keeper(Actor):
         if not events:
             raise FaultError(fault(Code.VALIDATION_UNKNOWN_CONVERSATION, field="id"))
         return ConversationLog(id=request.id, events=events, model_runs=await self._said.model_runs(request))
+
+    @subscribes(subjects.RECORDED, at_once=4, shared=True)
+    async def keep_recorded(self, batch: RecordedBatch) -> None:
+        """Keep what a replica has noted of conversations."""
+        await self._recordings.keep(batch)
+
+    @handles(subjects.RECORDING_LIST, at_once=2)
+    async def list_recordings(self, request: ListRecordings) -> RecordingList:
+        """Return which conversations are recorded.
+
+        Raises:
+            FaultError: INTERNAL_UNAVAILABLE, when the journal cannot be read.
+        """
+        return await self._recordings.listed(request)
+
+    @handles(subjects.RECORDING_GET, at_once=2)
+    async def recording(self, request: AskRecording) -> ConversationRecording:
+        """Return what was recorded of a conversation, whoever had it.
+
+        Raises:
+            FaultError: VALIDATION_UNKNOWN_CONVERSATION; CONTENT_TOO_LARGE; INTERNAL_UNAVAILABLE, when the journal
+                cannot be read.
+        """
+        return await self._recordings.get(request)
 
     @handles(subjects.PASSAGES, at_once=32)
     async def passages(self, request: SearchPassages) -> Passages:

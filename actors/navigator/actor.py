@@ -16,6 +16,7 @@ from actors.navigator.browse_run import BrowseRun
 from actors.navigator.by_pattern import KnownPatterns, NoPatterns, SharedPatterns
 from actors.navigator.hosts import known_hosts, shipped_hosts
 from actors.navigator.memory import Knowledge, NoKnowledge, TierMemory
+from actors.navigator.observed import ObservedKnowledge, ObservedPatterns
 from actors.navigator.preview import PreviewService
 from actors.navigator.read_pages import NoNotes, PageNotes, ReadPages
 from actors.page_addresses import by_http, page_address
@@ -95,6 +96,7 @@ class Navigator(Actor):
                 self.patterns = await stack.enter_async_context(
                     SharedPatterns(self.bus, self.settings.pattern_verify_hours).open()
                 )
+            self.knowledge, self.patterns = ObservedKnowledge(self.knowledge), ObservedPatterns(self.patterns)
             yield
 
     @handles(subjects.BROWSE, at_once=64)

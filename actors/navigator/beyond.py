@@ -20,6 +20,7 @@ from actors.navigator.hosts import site_key_of
 from actors.navigator.sketches import BRIEF, SAME_TEXT, Sketch, similarity, sketch_of
 from bus import Requester, Tables, TransportError
 from bus.clock import now_ms
+from bus.recording import chance
 from bus.stores import KeyTable
 from protocol import subjects
 from protocol.codec import MalformedError
@@ -103,7 +104,8 @@ class SharedEvidence:
         with anyio.move_on_after(left_ms / 1_000):
             try:
                 same = await self._same_elsewhere(site.key, request.url, sketch[:BRIEF])
-                fetch = FetchPage(url=absent_address(request.url, self.token()), obey_robots=True, single_shot=True)
+                token = chance(self.token)
+                fetch = FetchPage(url=absent_address(request.url, token), obey_robots=True, single_shot=True)
                 absent = await self._absent_page(site.key, fetch, page.tier, left_ms)
                 if absent is not None and absent.sketch and absent.tier is page.tier:
                     alike = round(similarity(absent.sketch, sketch), 3)

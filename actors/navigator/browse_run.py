@@ -49,6 +49,7 @@ from actors.navigator.memory import Experience
 from bus import Publisher, Requester, TransportError
 from bus.clock import now_ms
 from bus.permissions import micro_name
+from bus.recording import form_of, observed
 from protocol import subjects
 from protocol.documents import Document, WebObservationSummary, untrusted
 from protocol.faults import Code, FaultError, fault
@@ -248,6 +249,9 @@ class BrowseRun:
         return None if tier is None else tried.index(tier) + 1
 
     def _elapsed_ms(self) -> int:
+        return observed("browse.elapsed", self.request.url, self._measured_ms, form_of(int))
+
+    def _measured_ms(self) -> int:
         return round((time.monotonic() - self.started) * 1_000)
 
     def _left_ms(self) -> int:

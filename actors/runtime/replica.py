@@ -7,6 +7,7 @@ import socket
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from functools import partial
 from importlib import metadata
 from typing import Any, cast
 
@@ -23,9 +24,10 @@ from bus import Bus, TransportError, telemetry, tracing
 from bus.clock import now_ms
 from bus.nats.keys import NKey
 from bus.nats.transport import NatsTransport, connect
+from bus.recording import SharedRecorder
 from bus.seal import Seal
 from protocol.replicas import Absence, ReplicaGone, ReplicaReady, WhyAbsent
-from protocol.subjects import REPLICA_GONE, REPLICA_READY
+from protocol.subjects import RECORDED, REPLICA_GONE, REPLICA_READY
 
 log = structlog.stdlib.get_logger()
 
@@ -85,7 +87,7 @@ async def _serve(
     if kind.variables:
         extra["environment"] = spec.variables
     actor = kind(bus=bus, settings=spec.settings, **extra)
-    async with bus.running(), anyio.create_task_group() as tasks:
+    async with bus.running(), anyio.create_task_group() as tasks, recording(bus, spec.settings):
         tasks.start_soon(_until_closed, transport)
         async with _working(actor, bus):
             await bus.open_discovery()
@@ -97,6 +99,24 @@ async def _serve(
         await bus.tell(REPLICA_GONE, ReplicaGone(actor=bus.actor, replica=bus.replica, reason="drained"))
         log.info(DRAINED)
         tasks.cancel_scope.cancel()
+
+
+@asynccontextmanager
+async def recording(bus: Bus, settings: Settings) -> AsyncGenerator[None]:
+    """Have what a participant sends and is told noted while the block lasts, if conversations are recorded."""
+    if not settings.record_conversations:
+        yield
+        return
+    recorder = SharedRecorder(f"{bus.actor}/{bus.replica}", partial(bus.tell, RECORDED))
+    bus.wire.recorder = recorder
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(recorder.run)
+        try:
+            yield
+        finally:
+            tasks.cancel_scope.cancel()
+            with anyio.CancelScope(shield=True):
+                await recorder.flush()
 
 
 @asynccontextmanager

@@ -27,6 +27,14 @@ class ToolSettings(ModelSettings, frozen=True, kw_only=True):
             "is one."
         ),
     ] = ""
+    record_conversations: Annotated[
+        bool,
+        Meta(
+            description="Whether the packets of conversations, and what sites answered for them, are kept for a day, "
+            "sealed, up to 128 MB, so that one can be replayed (`weft export`, `weft replay`). What is read with a "
+            "login is left out."
+        ),
+    ] = False
     index_pages: Annotated[
         bool,
         Meta(

@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from http import HTTPStatus
 from types import TracebackType
 from typing import Any, Literal, Self
@@ -37,8 +38,10 @@ from actors.web.exchange import (
 from actors.web.host_limiter import HostLimiter, Turn, key_of
 from actors.web.page_redirects import PageRedirect, page_redirect
 from actors.web.rate_limits import HostLimits, SlotRequest
+from actors.web.recorded import WEB_ANSWER
 from actors.web.robots import TERM_S, Robots, RobotsResponse
 from bus import Bus, TransportError
+from bus.recording import form_of, outside
 from bus.stores import KeyValues
 from protocol.browse import Freshness, NetworkRequest
 from protocol.domains import Foreseen, PaceOutlook, RobotsOutlook
@@ -154,6 +157,10 @@ class WebClient:
             FaultError: NETWORK_*, SECURITY_*, HTTP_TOO_MANY_REDIRECTS, CONTENT_TOO_LARGE, RATE_LIMIT_EXCEEDED or
                 BLOCKED_BY_ROBOTS.
         """
+        fetch = partial(self._fetch, request, cookies, timeout_ms)
+        return await outside("web.fetch", request, fetch, WEB_ANSWER, withhold=bool(request.partition))
+
+    async def _fetch(self, request: WebRequest, cookies: Jar, timeout_ms: int) -> WebResponse:
         until = self._now() + timeout_ms / 1000
         try:
             with anyio.fail_after(timeout_ms / 1000), faults():
@@ -190,10 +197,14 @@ class WebClient:
         """
         checked = guard.check_url(url)
         if self._obeys(WebRequest(url, obey_robots=obey_robots)):
-            await self.robots.check(str(checked))
+            await outside("web.robots", str(checked), partial(self.robots.check, str(checked)), form_of(float))
 
     async def preview(self, request: WebRequest, cookies: Jar) -> Foreseen:
         """Return what would happen to a request now; nothing is sent, no name is looked up."""
+        look = partial(self._preview, request, cookies)
+        return await outside("web.preview", request, look, form_of(Foreseen), withhold=bool(request.partition))
+
+    async def _preview(self, request: WebRequest, cookies: Jar) -> Foreseen:
         try:
             url = guard.check_without_lookup(request.url, self._own)
         except FaultError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, cast
 
 import msgspec
@@ -20,6 +21,7 @@ from actors.answerer.packing import numbered, shortened
 from actors.answerer.reading import documents_read
 from actors.settings import Settings
 from bus import Bus
+from bus.recording import chance
 from protocol.agent import MAX_STEPS, RECENT, MakePlan, PlanContext, Planned, PlannedAction, PlannedCall
 from protocol.answers import Sources
 from protocol.documents import Content, Document, WebObservationSummary, untrusted
@@ -97,7 +99,7 @@ class PlanProposer:
         """Return a call with what the gate says of it."""
         goal = self.request.goal
         request = ToolRequest(
-            id=CALL_PREFIX + secrets.token_urlsafe(16),
+            id=CALL_PREFIX + chance(partial(secrets.token_urlsafe, 16)),
             call=call,
             surface=Surface.LLMCP,
             caller=self.request.caller,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final
 
 import msgspec
@@ -18,6 +18,7 @@ from actors.answerer.model_output import read_model_output, valid_calls
 from actors.answerer.packing import Part
 from actors.answerer.prompts import Brief, fenced_documents
 from actors.model_prompts import fenced, message, visible
+from bus.recording import chance
 from protocol import schemas
 from protocol.faults import Code, FaultError
 from protocol.models import ModelAnswer, ModelMessage, OutputSchema, ToolDefinition
@@ -182,7 +183,7 @@ def _own_name(name: str) -> str:
 
 def _messages(brief: PlanBrief, tools: dict[str, Tool[Any]], *, own: bool) -> tuple[ModelMessage, ...]:
     """Write the prompt; `own`: the model is given the tools beside it, and calls them by itself."""
-    marker = secrets.token_hex(8)
+    marker = chance(partial(secrets.token_hex, 8))
     rules = _RULES.replace("{marker}", marker).replace("{current}", CURRENT)
     if not own:
         listed = "\n".join(_lines(tools.items()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final, Literal, cast
 
 import msgspec
@@ -15,6 +16,7 @@ from actors.answerer.agent.evidence import AgentEvidence
 from actors.answerer.conversations import ChatTurn, kept_text
 from actors.answerer.streaming import AnswerRelay
 from bus import Bus
+from bus.recording import chance
 from bus.stores import JournalLog
 from protocol.agent import AgentStep, RunAgent
 from protocol.answers import ChatEvent, ChatToolResult, conversation_topic
@@ -46,7 +48,7 @@ class Proposal:
 
     call: ToolCall
     by: By
-    id: str = field(default_factory=lambda: CALL_PREFIX + secrets.token_urlsafe(16))
+    id: str = field(default_factory=lambda: CALL_PREFIX + chance(partial(secrets.token_urlsafe, 16)))
 
 
 @dataclass(kw_only=True)

@@ -6,7 +6,8 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any, ClassVar
+from functools import partial
+from typing import Any, ClassVar, Final
 
 import anyio
 from msgspec import structs
@@ -43,6 +44,7 @@ from actors.web.client import BUCKETS, WebClient, web_client
 from actors.web.exchange import WebResponse
 from bus import remaining_ms, span
 from bus.context import current_account
+from bus.recording import AnswerForm, form_of, outside
 from protocol import subjects
 from protocol.faults import Code, FaultError, fault
 from protocol.pages import Fetched, FetchPage
@@ -65,6 +67,12 @@ _LEAST_SECONDS = 0.3
 _FIRST_ERROR = 400
 
 _UNANSWERED = "The page showed nothing within the time allowed: a request that it waits for was not answered."
+_shown = form_of(Snapshot | RenderFailure)
+SNAPSHOT: Final = AnswerForm[Snapshot | RenderFailure](
+    lambda shown: _shown.write(replace(shown, storage=None) if isinstance(shown, Snapshot) else shown), _shown.read
+)
+"""How what an engine showed is written where conversations are recorded: without what the page has stored."""
+
 _MISSING_SELECTOR = "selector_missing"
 _WITHHELD = "cookies_withheld"
 
@@ -119,7 +127,9 @@ class Lightweight(Actor):
                 if len(first.body) > MAX_BYTES:
                     return await self._static(request, first, cut_short="too_large")
                 with span("show page"):
-                    snapshot = await self._snapshot(request, first, login, until, log)
+                    show = partial(self._snapshot, request, first, login, until, log)
+                    withhold = request.session is not None
+                    snapshot = await outside("engine.show", request, show, SNAPSHOT, withhold=withhold)
             if isinstance(snapshot, RenderFailure):
                 return await self._unrendered(request, first, snapshot)
             page = await self._answer(request, first, snapshot)

@@ -8,6 +8,7 @@ from typing import Final
 
 from bus.clock import now_ms
 from bus.context import new_id
+from bus.recording import chance
 from bus.stores import JournalLine, JournalLog
 from protocol.acting.chats import ChatLine, RoundNoted, round_topic
 from protocol.acting.tasks import TaskLine
@@ -39,7 +40,7 @@ class RoundNotes:
             note = self._fresh(line, SAME_MS)
             if note is not None:
                 return note.session, note.task
-            note = RoundNoted(session=session or new_id(), caller=caller, at=self.clock(), task=new_id())
+            note = RoundNoted(session=session or chance(new_id), caller=caller, at=self.clock(), task=chance(new_id))
             if await self._append(digest, note, line):
                 return note.session, note.task
         raise FaultError(fault(Code.INTERNAL_BUSY))

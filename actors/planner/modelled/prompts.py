@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
 import msgspec
@@ -12,6 +13,7 @@ import msgspec
 from actors import redact
 from actors.model_prompts import fenced, message, visible
 from actors.planner.modelled.schemas import FEWEST_PLAN_STEPS, MOST_PLAN_STEPS, NONE
+from bus.recording import chance
 from protocol.acting.steps import PlanStep, TakenAction
 from protocol.acting.tasks import TaskState
 from protocol.acting.tree import CHARS_PER_TOKEN, LEGEND, PageTree, SemanticNode
@@ -100,7 +102,7 @@ def _compact(node: SemanticNode) -> SemanticNode:
 
 
 def _messages(rules: str, state: TaskState, page: PageTree, step: str) -> tuple[ModelMessage, ...]:
-    marker = secrets.token_hex(8)
+    marker = chance(partial(secrets.token_hex, 8))
     system = f"{rules.replace('{marker}', marker)}\nThe keys of the nodes:\n{LEGEND}"
     words = [
         fenced("page", page_lines(page, f"{step} {state.goal}"), marker),

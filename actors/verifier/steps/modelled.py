@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Iterator
+from functools import partial
 from typing import Annotated, Final
 
 import msgspec
@@ -19,6 +20,7 @@ from actors.verifier.steps.attribution import StepEvidence
 from actors.verifier.steps.effects import SERVED
 from bus import Requester
 from bus.context import remaining_ms
+from bus.recording import chance
 from protocol.acting.steps import SUCCESS_CONFIDENCE, ExpectedKind, StepVerdict, VerificationTier
 from protocol.acting.tree import SemanticNode
 from protocol.faults import FaultError
@@ -143,7 +145,7 @@ async def _ask(bus: Requester, evidence: StepEvidence, tier: VerificationTier) -
     if left is not None and left <= _RESERVE_MS:
         return None
     timeout_ms = _LONGEST_MS if left is None else min(left - _RESERVE_MS, _LONGEST_MS)
-    messages = prompt_of(evidence, tier, secrets.token_hex(8))
+    messages = prompt_of(evidence, tier, chance(partial(secrets.token_hex, 8)))
     call = CallModel(
         tool=AGENT_VERIFY, messages=messages, output=SCHEMA, max_tokens=_MAX_TOKENS, caller=evidence.claim.caller
     )

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from actors.cli import tap
 from actors.cli.main import run
 from actors.cli.tap import as_line, as_object_line, listen
+from actors.masking import mask, mask_text
 from bus.transport import BusMessage
 from tests.support.scale import first
 from tests.unit.actors.cli.cli_data import MARK, FakeBus, connected_to
@@ -147,7 +147,7 @@ PLAIN = st.one_of(st.none(), st.booleans(), st.integers(), st.text("abc äö\n.,
 
 @given(st.recursive(PLAIN, lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from("abcd"), inner)))
 def test_what_hides_nothing_stays_as_it_is(value: object) -> None:
-    assert tap.mask(value) == value
+    assert mask(value) == value
 
 
 @pytest.mark.parametrize(
@@ -160,11 +160,11 @@ def test_what_hides_nothing_stays_as_it_is(value: object) -> None:
     ],
 )
 def test_what_is_no_secret_stays(value: object) -> None:
-    assert tap.mask(value) == value
+    assert mask(value) == value
 
 
 def test_nothing_is_hidden_where_there_is_nothing() -> None:
-    assert tap.mask({"token": None, "api_key": "", "seed": 7}) == {"token": None, "api_key": "", "seed": "***"}
+    assert mask({"token": None, "api_key": "", "seed": 7}) == {"token": None, "api_key": "", "seed": "***"}
 
 
 @pytest.mark.parametrize(
@@ -172,4 +172,4 @@ def test_nothing_is_hidden_where_there_is_nothing() -> None:
 )
 @pytest.mark.slow
 def test_masking_takes_linear_time(text: str) -> None:
-    assert 0 < len(tap.mask_text(text)) <= 2 * len(text)  # the timeout of the test bounds the time
+    assert 0 < len(mask_text(text)) <= 2 * len(text)  # the timeout of the test bounds the time

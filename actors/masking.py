@@ -1,0 +1,93 @@
+"""Hides the secrets of packets that are shown to a person: by names that tell, and by their form."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import cast
+
+MASK = "***"
+
+_WORDS = (
+    "accesskey", "apikey", "authorization", "bearer", "claimkey", "cookie", "credential", "jwt", "nkey", "passphrase",
+    "passwd", "password", "privatekey", "secret", "seed", "signature", "token",
+)  # fmt: skip
+_SECRET_NAME = re.compile("|".join(_WORDS))
+_SHORT_NAMES = frozenset({"auth", "pwd", "sid"})
+
+# Repetitions are bounded: what passes on the bus was written by strangers.
+_END_OF_NAME = r"[\\\"']{0,8}\s{0,8}[:=]\s{0,8}"
+_USERINFO = re.compile(r"(\w://)[^\s/\"'<>]*@")
+_SCHEME = re.compile(r"\b(bearer|basic|digest)(\s{1,8})[^\s\"',;]+", re.IGNORECASE)
+_HEADER = re.compile(rf"((?:authorization|cookie){_END_OF_NAME}[\\\"']{{0,8}})[^\r\n\"\\]+", re.IGNORECASE)
+_QUERY = re.compile(r"([?&;](?:auth|code|key|pass|pwd|session(?:_?id)?|sid|sig)=)[^&#\s\"'<>]+", re.IGNORECASE)
+_KEY = re.compile(r"\b(weft_[a-z0-9]{12})_[0-9A-Za-z]+")
+_SPELT = "|".join(word.replace("key", "[-_ ]?key") for word in _WORDS)
+_PAIR = re.compile(
+    rf"((?:{_SPELT})[\w.%-]{{0,64}}\]?(?:\[\w{{0,64}}\])?{_END_OF_NAME})"
+    r"(\\*\"(?:[^\"\\]|\\.)*\"?|'(?:[^'\\]|\\.)*'?|[^\s\"'&,;#}<>]+)",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def is_secret(name: str) -> bool:
+    """Return whether what goes by this name is to be hidden."""
+    bare = re.sub(r"[^a-z0-9]", "", name.lower())
+    return bare in _SHORT_NAMES or _SECRET_NAME.search(bare) is not None
+
+
+def mask(value: object) -> object:
+    """Hide the secrets of a JSON value at every depth; None and empty texts stay, since they hide nothing."""
+    if isinstance(value, str):
+        return mask_text(value)
+    if isinstance(value, dict):
+        return _mask_object(cast("dict[str, object]", value))
+    return _mask_list(cast("list[object]", value)) if isinstance(value, list) else value
+
+
+def mask_text(text: str) -> str:
+    """Hide what has the form of a secret: keys of Weft, credentials in URLs, values of telling names, and headers."""
+    text = _KEY.sub(rf"\1_{MASK}", text)
+    text = _USERINFO.sub(rf"\1{MASK}@", text)
+    text = _HEADER.sub(rf"\1{MASK}", text)
+    text = _SCHEME.sub(rf"\1\2{MASK}", text)
+    text = _QUERY.sub(rf"\1{MASK}", text)
+    return _PAIR.sub(_hide_pair, text)
+
+
+def mask_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    """Hide the secrets of a map of headers."""
+    return {name: str(_hidden(value)) if is_secret(name) else mask_text(value) for name, value in headers.items()}
+
+
+def _mask_object(value: dict[str, object]) -> dict[str, object]:
+    masked = {
+        mask_text(name): _hidden(inner) if is_secret(name) and not _is_count(name, inner) else mask(inner)
+        for name, inner in value.items()
+    }
+    named = value.get("name", value.get("key"))
+    if isinstance(named, str) and is_secret(named) and "value" in value:  # a header or cookie as a pair
+        masked["value"] = _hidden(value["value"])
+    return masked
+
+
+def _is_count(name: str, value: object) -> bool:
+    """Return whether this is how many tokens a model reads or writes."""
+    return isinstance(value, int | float) and "tokens" in name.lower()
+
+
+def _mask_list(items: list[object]) -> list[object]:
+    match items:
+        case [str(name), value] if is_secret(name):
+            return [mask_text(name), _hidden(value)]
+        case _:
+            return [mask(item) for item in items]
+
+
+def _hidden(value: object) -> object:
+    return value if value is None or value == "" else MASK
+
+
+def _hide_pair(match: re.Match[str]) -> str:
+    quote = match[2][0] if match[2][0] in "\"'" else ""
+    return f"{match[1]}{quote}{MASK}{quote}"
