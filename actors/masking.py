@@ -72,8 +72,8 @@ def _mask_object(value: dict[str, object]) -> dict[str, object]:
 
 
 def _is_count(name: str, value: object) -> bool:
-    """Return whether this is how many tokens a model reads or writes."""
-    return isinstance(value, int | float) and "tokens" in name.lower()
+    """Return whether this says how many there are, as of cookies or tokens, or whether there is one."""
+    return isinstance(value, bool) or (isinstance(value, int | float) and name.lower().endswith("s"))
 
 
 def _mask_list(items: list[object]) -> list[object]:

@@ -7,6 +7,7 @@ import socket
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from typing import Any, Never, Protocol, TypeVar
 
 import anyio
@@ -17,6 +18,7 @@ from bus.calling import Calls
 from bus.clock import now_ms
 from bus.micro import Discovery, read_stats
 from bus.permissions import micro_name
+from bus.recording import form_of, outside
 from bus.seal import Seal
 from bus.serving import BusEndpoint, Handler
 from bus.stats import Meter, Replica, by_account, percentile_ms
@@ -294,6 +296,9 @@ class Bus:
         self, wait_ms: int = 200, *, enough: Callable[[list[Replica]], bool] | None = None
     ) -> tuple[Replica, ...]:
         """Every live replica of every actor that answers within `wait_ms`, sorted; `enough` ends the wait earlier."""
+        return await outside("replicas", "", partial(self._replicas, wait_ms, enough), form_of(tuple[Replica, ...]))
+
+    async def _replicas(self, wait_ms: int, enough: Callable[[list[Replica]], bool] | None) -> tuple[Replica, ...]:
         live: list[Replica] = []
         complete = anyio.Event()
 
