@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import statistics
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -18,7 +18,7 @@ from protocol.recordings import ConversationRecording
 from tests.bench.processes import cpu_s, family
 from tests.bench.servers import process
 from tests.bench.table import Row
-from tests.support.system import running_weft
+from tests.support.system import RunningWeft, running_weft
 
 ACTORS = "gateway,navigator,verifier,fetchers.intelligence,fetchers.lightweight,runner,keeper,policy,answerer,router"
 ROUNDS = 9
@@ -51,10 +51,14 @@ async def _overhead(folder: Path, site: str) -> Row:
     return Row("pages that are recorded, CPU", *shown, ratio, 1.03, "<=")
 
 
+def _running(folder: Path, *, recording: bool) -> AbstractAsyncContextManager[RunningWeft]:
+    records = "true" if recording else "false"
+    return running_weft(folder, ["--actors", ACTORS], WEFT_LOG_LEVEL="warning", WEFT_RECORD_CONVERSATIONS=records)
+
+
 @asynccontextmanager
 async def _weft(folder: Path, *, recording: bool) -> AsyncGenerator[Callable[[Iterator[str], int], Awaitable[float]]]:
-    settings = {"WEFT_LOG_LEVEL": "warning", "WEFT_RECORD_CONVERSATIONS": str(recording).lower()}
-    async with running_weft(folder, ["--actors", ACTORS], **settings) as weft, weft.client() as client:
+    async with _running(folder, recording=recording) as weft, weft.client() as client:
 
         async def cost(pages: Iterator[str], count: int) -> float:
             """Return the CPU seconds of a page, with what follows it."""
@@ -69,8 +73,7 @@ async def _weft(folder: Path, *, recording: bool) -> AsyncGenerator[Callable[[It
 
 async def _reproduced(folder: Path, site: str) -> Row:
     """Return the share of conversations whose replay says the same, packet by packet."""
-    settings = {"WEFT_LOG_LEVEL": "warning", "WEFT_RECORD_CONVERSATIONS": "true"}
-    async with running_weft(folder, ["--actors", ACTORS], **settings) as weft, weft.client(120.0) as client:
+    async with _running(folder, recording=True) as weft, weft.client(120.0) as client:
         names = await _post(client, list(itertools.islice(_asked(site), CONVERSATIONS)))
         await anyio.sleep(SENT_S)
         replays: list[Replayed] = []
