@@ -11,6 +11,7 @@ import { Home } from './pages/home.js';
 import { Keys } from './pages/keys.js';
 import { Page } from './pages/page.js';
 import { Pattern, Patterns } from './pages/patterns.js';
+import { RecordedConversation, Recordings } from './pages/recordings.js';
 import { Run } from './pages/run.js';
 import { Runs } from './pages/runs.js';
 
@@ -23,6 +24,7 @@ const PAGES = {
   conversations: { name: 'Conversations', view: Conversations, one: Conversation, scope: 'browse' },
   patterns: { name: 'Patterns', view: Patterns, one: Pattern, scope: 'browse' },
   actors: { name: 'Actors', view: Actors, scope: 'operate' },
+  recordings: { name: 'Recordings', view: Recordings, one: RecordedConversation, scope: 'operate' },
   keys: { name: 'Keys', view: Keys, scope: 'operate' },
 };
 
