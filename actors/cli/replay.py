@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -84,6 +85,7 @@ def replay(
         message = f"There is no file {source}, and it is no id of a conversation, as `weft export` lists them."
         raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field="source"))
     recording = read_recording(path) if path.is_file() else anyio.run(_get, loaded, source)
+    sys.addaudithook(_refuse_network)
     replayed = anyio.run(replay_recording, recording)
     if as_json:
         terminal.write(terminal.json_text(replayed))
@@ -91,6 +93,13 @@ def replay(
         _show(replayed)
     if replayed.differences:
         raise typer.Exit(Exit.PARTIAL)
+
+
+def _refuse_network(event: str, _arguments: object) -> None:
+    """Refuse what would leave this process: no actor asks the outside in a replay, and none is let."""
+    if event in {"socket.connect", "socket.sendto", "socket.getaddrinfo", "socket.gethostbyname"}:
+        msg = "a replay has no network"
+        raise PermissionError(msg)
 
 
 def read_recording(path: Path) -> ConversationRecording:

@@ -135,11 +135,17 @@ def _replica_of(name: str, recording: ConversationRecording) -> str:
 
 
 def _settings(recording: ConversationRecording, folder: Path) -> Settings:
-    """Return the settings of the recorded system, as far as this version has them.
+    """Return the numbers and switches of the recorded system, as far as this version has them.
+
+    A recording may come from a stranger: no text of it names a file or an address here.
 
     Raises:
         FaultError: CONFIG_INVALID, it does not take their values.
     """
-    known = {name: value for name, value in recording.settings.items() if name in Settings.__struct_fields__}
+    known = {
+        name: value
+        for name, value in recording.settings.items()
+        if name in Settings.__struct_fields__ and isinstance(value, int | float)
+    }
     overrides = {**known, "data_dir": str(folder), "record_conversations": False}
     return load(config_file=None, overrides=overrides, environ={}).settings
