@@ -115,9 +115,9 @@ async def test_work_that_is_cut_off_is_handed_on_though_every_place_is_taken(mak
         await until(lambda: len(hands.begun) == 2)
         await goes.drain(20)
         async with workers(world, hands, 1):
-            await until(lambda: len(hands.done) == 6)
+            await until(lambda: len(set(hands.done)) == 6)  # beside load one may be done twice, as any work may
 
-    assert (hands.most, sorted(hands.done)) == (2, list(range(6)))
+    assert (hands.most, set(hands.done)) == (2, set(range(6)))
 
 
 async def test_work_is_handed_out_as_often_as_it_takes(make_world: MakeWorld) -> None:
