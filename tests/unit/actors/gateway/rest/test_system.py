@@ -82,7 +82,8 @@ async def test_the_files_of_the_console_are_open_and_kept_by_the_browser(
         changed = await http.get("/console/main.js", headers={"if-none-match": first.headers["etag"]})
         plain = await http.get("/console/main.js", headers={"accept-encoding": "identity"})
         front = await http.get("/", headers={"accept": "text/html"})
-        others = [await http.get(f"/console/{name}") for name in ("package.json", "index.html", "../http.py", "")]
+        others = [await http.get(f"/console/{name}") for name in ("package.json", "index.html", "../http.py")]
+        homes = [await http.get(path) for path in ("/console", "/console/")]
         posted = await http.post("/console/main.js")
         (tmp_path / console.PACKAGED["htm.js"]).unlink()
         missing = await http.get("/console/htm.js")
@@ -98,5 +99,6 @@ async def test_the_files_of_the_console_are_open_and_kept_by_the_browser(
         assert "unsafe" not in policy
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert answer.headers["referrer-policy"] == "no-referrer"
-    assert [answer.status_code for answer in others] == [401] * 4
+    assert [answer.status_code for answer in others] == [401] * 3
+    assert [(answer.status_code, answer.headers["location"]) for answer in homes] == [(307, "/")] * 2
     assert (posted.status_code, missing.status_code) == (405, 404)
