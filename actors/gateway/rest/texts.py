@@ -11,6 +11,7 @@ from starlette.responses import Response
 from actors.gateway import collections
 from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
+from actors.gateway.approvals import whose
 from actors.gateway.http import HttpStatusError, answer
 from actors.gateway.request import RequestContext
 from actors.gateway.rest.collections import CollectionPath, Id, Limit, Offset
@@ -22,9 +23,9 @@ from actors.text_citations import with_citations
 from protocol.agent import TransformType
 from protocol.collection_views import TextInfo, TextList
 from protocol.faults import Code, FaultError
-from protocol.integrations import Delivery, DeliveryId, DeliveryList, DeliveryState, ListDeliveries, ResendDelivery
+from protocol.integrations import Delivery, DeliveryId, DeliveryList, DeliveryState, ListDeliveries, NamedDelivery
 from protocol.search import MAX_QUERY_CHARS
-from protocol.subjects import DELIVERY_LIST, DELIVERY_RESEND
+from protocol.subjects import DELIVERY_DROP, DELIVERY_GET, DELIVERY_LIST, DELIVERY_RESEND
 from protocol.tools.collections import SaveArtifact
 from protocol.tools.tool import Surface
 
@@ -118,13 +119,24 @@ async def _file(app: AppContext, request: RequestContext, arguments: TextFileQue
 
 
 async def _deliveries(app: AppContext, request: RequestContext, arguments: DeliveriesQuery) -> Response:
-    query = ListDeliveries(caller=request.caller.name, state=arguments.state, limit=arguments.limit)
+    query = ListDeliveries(caller=whose(request), state=arguments.state, limit=arguments.limit)
     return answer(await app.bus.call(DELIVERY_LIST, query, wait_ms=app.grace_ms))
 
 
 async def _resend(app: AppContext, request: RequestContext, arguments: DeliveryPath) -> Response:
-    order = ResendDelivery(caller=request.caller.name, id=arguments.id)
-    return answer(await app.bus.call(DELIVERY_RESEND, order, wait_ms=app.grace_ms))
+    return answer(await app.bus.call(DELIVERY_RESEND, _named(request, arguments), wait_ms=app.grace_ms))
+
+
+async def _delivery(app: AppContext, request: RequestContext, arguments: DeliveryPath) -> Response:
+    return answer(await app.bus.call(DELIVERY_GET, _named(request, arguments), wait_ms=app.grace_ms))
+
+
+async def _drop(app: AppContext, request: RequestContext, arguments: DeliveryPath) -> Response:
+    return answer(await app.bus.call(DELIVERY_DROP, _named(request, arguments), wait_ms=app.grace_ms))
+
+
+def _named(request: RequestContext, arguments: DeliveryPath) -> NamedDelivery:
+    return NamedDelivery(caller=whose(request), id=arguments.id)
 
 
 async def _transform(
@@ -144,6 +156,7 @@ _PROGRAMS: dict[str, Any] = {"scope": Scope.INTEGRATIONS, "tag": Tag.TOOLS, "err
 _TAG = Tag.COLLECTIONS
 _TEXT = "/api/texts/{id}"
 _ID = {"id": "art_Zk9rT2VxYw0pQmJtS1dHcA"}
+_ONE_DELIVERY = "/api/deliveries/{id}"
 _DELIVERY = {"id": "dlv_0123456789abcdef0123456789abcdef"}
 
 ENDPOINTS: tuple[Endpoint, ...] = (
@@ -248,10 +261,34 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         path="/api/deliveries",
         name="listDeliveries",
         summary="List what other programs were told for you, the newest first; `dead` is what none has taken.",
+        about="Those of your key; with the scope `operate` everybody's.",
         run=_deliveries,
         params=DeliveriesQuery,
         answer=DeliveryList,
         example={"state": "dead", "limit": 20},
+        **_PROGRAMS,
+    ),
+    Endpoint(
+        method="GET",
+        path=_ONE_DELIVERY,
+        name="getDelivery",
+        summary="Tell what another program was told, with the payload, and what it answered.",
+        about="The answer is the other program's, and not to be trusted. A delivery of another key is a 404.",
+        run=_delivery,
+        params=DeliveryPath,
+        answer=Delivery,
+        example=_DELIVERY,
+        **_PROGRAMS,
+    ),
+    Endpoint(
+        method="DELETE",
+        path=_ONE_DELIVERY,
+        name="dropDelivery",
+        summary="Forget what no program has taken; its idempotency key may be used anew.",
+        run=_drop,
+        params=DeliveryPath,
+        answer=Delivery,
+        example=_DELIVERY,
         **_PROGRAMS,
     ),
     Endpoint(
