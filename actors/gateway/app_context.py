@@ -15,6 +15,7 @@ from actors.gateway.access.limits import RateLimits
 from actors.gateway.event_feed import EventFeed
 from actors.gateway.push.server import PushServer
 from actors.gateway.request import Watchers
+from actors.gateway.shown_settings import ShownSetting
 from actors.gcra import Rate
 from bus import Directory, Publisher, Requester, Tables
 from bus.context import new_id
@@ -83,4 +84,5 @@ class AppContext:
     taps: anyio.Semaphore = field(default_factory=lambda: anyio.Semaphore(MAX_TAPS))
     approval_news: EventFeed[Approval] = field(default_factory=EventFeed[Approval])
     push: PushServer | None = None
+    settings: tuple[ShownSetting, ...] = ()
     collection_news: EventFeed[CollectionChanged] = field(default_factory=EventFeed[CollectionChanged])

@@ -53,6 +53,8 @@ class ReplicaSpec(Struct, frozen=True, kw_only=True):
     key: NKey | None = None
     observer: NKey | None = None
     """The key by which the gateway looks at the whole bus for an operator."""
+    origins: dict[str, str] = {}
+    """Where each setting comes from, for the gateway, which tells an operator."""
     seals: dict[str, bytes] = {}
     """The key of each purpose that the actor is trusted with."""
     variables: dict[str, str] = {}
@@ -90,6 +92,8 @@ async def _serve(
     if spec.actor == GATEWAY:
         bus.observing = partial(connect, spec.nats_url, OBSERVER, spec.observer, pending_limit=MAX_HELD)
     extra: dict[str, Any] = {"listener": listener} if listener is not None else {}
+    if spec.origins:
+        extra["origins"] = spec.origins
     if kind.variables:
         extra["environment"] = spec.variables
     actor = kind(bus=bus, settings=spec.settings, **extra)

@@ -57,6 +57,8 @@ class Plan:
     secrets: dict[str, NKey] = field(default_factory=dict[str, NKey])
     withheld: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     """Variables of the environment that are for the actors that name them."""
+    origins: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Where each setting comes from."""
 
     @property
     def root(self) -> Seal | None:
@@ -253,6 +255,7 @@ def _slot(plan: Plan, spawner: Spawner, name: str, url: str) -> Slot:
             nats_url=url,
             key=plan.key(name),
             observer=plan.observer if gateway else None,
+            origins=dict(plan.origins) if gateway else {},
             seals=seals,
             variables=variables,
         )

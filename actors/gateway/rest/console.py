@@ -32,8 +32,9 @@ PACKAGED: Mapping[str, str] = MappingProxyType(
 
 _OWN = (
     *("console.css", "weft.svg", "main.js", "api.js", "router.js", "parts.js", "markdown.js", "charts.js", "system.js"),
-    *(f"pages/{name}.js" for name in ("actors", "approvals", "conversations", "home")),
-    *(f"pages/{name}.js" for name in ("keys", "page", "patterns", "recordings", "run", "runs")),
+    "virtual.js",
+    *(f"pages/{name}.js" for name in ("actors", "approvals", "bus", "conversations", "home", "keys", "page")),
+    *(f"pages/{name}.js" for name in ("patterns", "recordings", "routes", "run", "runs", "settings", "tap")),
 )
 FILES: Mapping[str, str] = MappingProxyType({**{name: name for name in _OWN}, **PACKAGED})
 """Each file of the console below /console/, and where it lies."""

@@ -8,9 +8,10 @@ import pytest
 from msgspec import structs
 
 from actors.gateway.rest import console
+from actors.gateway.shown_settings import shown_settings
 from bus.stats import EndpointStats, Replica
 from tests.unit.actors.gateway.rest.calling import client, error_of
-from tests.unit.actors.gateway_data import FakeBus
+from tests.unit.actors.gateway_data import KEY, FakeBus, settings
 
 FETCH = EndpointStats(
     subject="web.fetch.intelligence",
@@ -64,6 +65,22 @@ async def test_a_key_is_told_of_itself() -> None:
 
     assert (me["name"], me["caller"], me["version"], "operate" in me["scopes"]) == ("owner", "owner", "1.2.3", True)
     assert (nobody.status_code, error_of(nobody).code) == (401, "AUTH_INVALID_CREDENTIALS")
+
+
+async def test_settings_are_told_with_their_source_and_without_secrets() -> None:
+    origins = {"host": "--host", "api_key": "WEFT_API_KEY", "drain_ms": "/etc/weft.toml"}
+    chosen = settings(host="127.0.0.1", drain_ms=7, nats_url="nats://u:hush@a:1")
+
+    told = {one.name: one for one in shown_settings(chosen, origins)}
+
+    assert (told["drain_ms"].value, told["drain_ms"].source, told["drain_ms"].origin) == ("7", "file", "/etc/weft.toml")
+    assert (told["api_key"].value, told["api_key"].source, told["api_key"].secret) == ("***", "environment", True)
+    assert (told["host"].source, told["port"].source, told["vault_key"].value) == ("flag", "default", "***")
+    assert told["nats_url"].value == "nats://***@a:1"
+    async with client(FakeBus()) as http:
+        answer = await http.get("/api/settings")
+    assert [one["name"] for one in answer.json()["settings"]] == list(told)
+    assert KEY not in answer.text
 
 
 async def test_the_files_of_the_console_are_open_and_kept_by_the_browser(
