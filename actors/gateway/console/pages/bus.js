@@ -44,7 +44,7 @@ function Subjects({ system, before }) {
   const all = subjectsOf(system, before), rows = all.filter((one) => one.subject.includes(words.trim()) && (idle || one.calls || one.inFlight));
   return html`<${Card} title="Subjects" aside=${html`<span class="soft">${number(rows.length)} of ${number(all.length)}</span>`}>
     <div class="filters" role="search" aria-label="Filter subjects">
-      <label>Find <input type="search" placeholder="web." value=${words} autocomplete="off" spellcheck="false" onInput=${(event) => setWords(event.currentTarget.value)} /></label>
+      <label>Find <input type="search" placeholder="web." value=${words} autocomplete="off" spellcheck=${false} onInput=${(event) => setWords(event.currentTarget.value)} /></label>
       <label class="check"><input type="checkbox" checked=${idle} onChange=${(event) => setIdle(event.currentTarget.checked)} /> never called, too</label>
     </div>
     <${Table} caption="Subjects of the bus" columns=${SUBJECTS} rows=${rows} keyOf=${(one) => one.subject} empty="No subject is like that." /><//>`;

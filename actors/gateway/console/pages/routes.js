@@ -58,9 +58,9 @@ function Override({ providers, done }) {
     }
   };
   return html`<${Card} title="Send tools to a model"><form class="filters" onSubmit=${send}>
-    <label>Tools <input name="pattern" required pattern=${PATTERN} placeholder="web_*" autocomplete="off" spellcheck="false" /></label>
+    <label>Tools <input name="pattern" required pattern=${PATTERN} placeholder="web_*" autocomplete="off" spellcheck=${false} /></label>
     <label>Provider <select name="provider">${providers.map((one) => html`<option value=${one.provider}>${one.provider}${one.available ? '' : ' (cannot be asked)'}</option>`)}</select></label>
-    <label>Model <input name="model" required maxlength="200" autocomplete="off" spellcheck="false" /></label>
+    <label>Model <input name="model" required maxlength="200" autocomplete="off" spellcheck=${false} /></label>
     <button class="primary">Send</button></form>
     <p role="status" class=${said ? '' : 'sr'}>${said}</p>${error && html`<p class="bad" role="alert">${error.message}</p>`}<//>`;
 }
@@ -76,7 +76,7 @@ const CANDIDATES = [
 function Why({ tool, names }) {
   const { data, error, again } = useLoaded((signal) => (tool ? get(`/router/route/${encodeURIComponent(tool)}`, { signal }) : Promise.resolve(null)), [tool]);
   return html`<${Card} title="Why one is chosen">
-    <${Filters} parts="routes"><label>Tool <input name="tool" value=${tool} list="tools" placeholder="web_answer" autocomplete="off" spellcheck="false" /></label>
+    <${Filters} parts="routes"><label>Tool <input name="tool" value=${tool} list="tools" placeholder="web_answer" autocomplete="off" spellcheck=${false} /></label>
       <datalist id="tools">${names.map((name) => html`<option value=${name}></option>`)}</datalist><button class="small">Ask why</button><//>
     ${error && html`<${Failure} error=${error} again=${again} />`}
     ${data && html`<p role="status"><b>${modelOf(data)}</b>: ${REASONS[data.reason] ?? data.reason} <code>${data.reason}</code></p>

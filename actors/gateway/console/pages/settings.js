@@ -24,7 +24,8 @@ export function Settings({ route }) {
   const rows = (data?.settings ?? []).filter(fits);
   return html`<${Title} about="What this Weft was started with, at the host of this gateway. It is changed in a file, in a variable or on the command line, and counts from the next start.">Settings<//>
     <${Filters} parts="settings">
-      <label>Find <input type="search" name="find" value=${words} autocomplete="off" spellcheck="false" onInput=${(event) => setWords(event.currentTarget.value)} /></label>
+      <label>Find <input type="search" name="find" value=${words} autocomplete="off" spellcheck=${false}
+        onInput=${(event) => setWords(event.currentTarget.value)} onChange=${(event) => event.stopPropagation()} /></label>
       <label>From <select name="source"><option value="">anywhere</option>
         ${Object.entries(SOURCES).map(([value, name]) => html`<option value=${value} selected=${value === source}>${name}</option>`)}</select></label>
       ${(source || words) && html`<a href=${link('settings')} onClick=${() => setWords('')}>Show all</a>`}

@@ -74,7 +74,7 @@ export function Tap({ route }) {
   const { rows, passed, lost, skipped, broken, error } = useTap(path, paused);
   return html`<${Title} about=${html`<a href=${link('bus')}>The bus</a> · what passes on it, its secrets masked`}>Live tap<//>
     <${Filters} parts=${['bus', 'tap']}>
-      <label>Subject <input name="subject" value=${subject} autocomplete="off" spellcheck="false" pattern="[A-Za-z0-9_$*>.\\-]+" /></label>
+      <label>Subject <input name="subject" value=${subject} autocomplete="off" spellcheck=${false} pattern="[A-Za-z0-9_$*>.\\-]+" /></label>
       <button class="small">Tap</button>
       <button type="button" class="small" aria-pressed=${paused} onClick=${() => setPaused(!paused)}>${paused ? 'Go on' : 'Pause'}</button>
     <//>
