@@ -298,6 +298,7 @@ def test_the_bus_is_shown_and_tapped_and_a_dead_letter_dropped(tab: ConsoleTab, 
     shown = page.get_by_role("region", name="web.browse").locator("pre")
     expect(shown).to_contain_text("/article?tapped")
     expect(shown).to_contain_text("token=***")
+    expect(page.get_by_role("region", name="Its conversation")).to_contain_text("fetchers.intelligence")
     tab.look("tap")
     page.get_by_role("button", name="Pause").press("Enter")
     kept = packets.count()

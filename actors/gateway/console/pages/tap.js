@@ -1,7 +1,7 @@
 // The packets that pass on the bus, live and without their secrets; the last of them are kept, and all are counted.
 import { html, useEffect, useRef, useState } from '../htm.js';
 import { ApiError, follow, query as queryText } from '../api.js';
-import { Badge, Card, CopyAs, Failure, Figure, Figures, Filters, Title, bytes, number } from '../parts.js';
+import { Badge, Card, CopyAs, Failure, Figure, Figures, Filters, Title, bytes, duration, number } from '../parts.js';
 import { link } from '../router.js';
 import { VirtualTable } from '../virtual.js';
 
@@ -68,6 +68,29 @@ function Packet({ packet, close }) {
     <pre class="wrap" tabindex="0">${JSON.stringify(whole === undefined ? head : { headers: packet.headers, ...whole }, null, 2)}</pre><//>`;
 }
 
+// The calls of one conversation, each from its request to its answer, by who has answered; what has no answer yet ends with the last packet.
+function callsOf(rows, conversation) {
+  const own = rows.filter((one) => one.conversationId === conversation).sort((one, other) => one.number - other.number);
+  const answers = new Map(own.filter((one) => one.inReplyTo).map((one) => [one.inReplyTo, one]));
+  const begin = own[0]?.at ?? 0, end = Math.max(...own.map((one) => one.at), begin + 1);
+  const calls = own.filter((one) => one.type === 'request').map((one) => ({ request: one, answer: answers.get(one.id), event: one.subject.startsWith('events.') }));
+  return { begin, end, calls };
+}
+
+function Conversation({ rows, id }) {
+  const { begin, end, calls } = callsOf(rows, id), place = (at) => (1_000 * (at - begin)) / (end - begin);
+  if (!calls.length) return null;
+  return html`<${Card} title="Its conversation" aside=${html`<span class="soft">${duration(end - begin)} in all, as far as it is kept here</span>`}>
+    <ol class="timeline">${calls.map(({ request, answer, event }) => {
+      const until = answer?.at ?? (event ? request.at : end), from = place(request.at), by = (answer?.sender ?? '').split('/')[0];
+      return html`<li key=${request.number} class=${answer?.error ? 'failed' : answer ? 'succeeded' : 'skipped'}>
+        <span class="name" title=${request.sender}><b>${by || (event ? 'told to all' : 'no answer yet')}</b></span>
+        <svg class="bar" viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true"><rect x=${Math.min(from, 994)} width=${Math.max(place(until) - from, 6)} height="10" rx="2" /></svg>
+        <span class="soft number">${answer ? duration(until - request.at) : ''}</span>
+        <span><code>${request.task}</code> ${answer?.error && html`<span class="bad">${answer.error}</span>`}</span></li>`;
+    })}</ol><//>`;
+}
+
 export function Tap({ route }) {
   const subject = route.query.subject || '>', path = `/api/bus/tap${queryText({ subject })}`;
   const [paused, setPaused] = useState(false), [chosen, setChosen] = useState(null);
@@ -89,5 +112,6 @@ export function Tap({ route }) {
       <${VirtualTable} caption="Packets, newest first" columns=${columns(setChosen)} count=${rows.length} rowAt=${(index) => rows[index]} keyOf=${(one) => one.number}
         empty="Nothing has passed yet." /><//>
     ${chosen && html`<${Packet} packet=${chosen} close=${() => setChosen(null)} />`}
+    ${chosen?.conversationId && html`<${Conversation} rows=${rows} id=${chosen.conversationId} />`}
     <${CopyAs} call=${['GET', path]} shell=${['tap', subject]} />`;
 }
