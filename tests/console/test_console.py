@@ -288,10 +288,9 @@ def test_the_bus_is_shown_and_tapped_and_a_dead_letter_dropped(tab: ConsoleTab, 
     expect(tab.heading).to_have_text("Live tap")
     assert "subject=integration.resend" in page.url
 
-    page.get_by_label("Subject").fill("web.>")
+    page.get_by_label("Subject").fill(">")
     page.keyboard.press("Enter")
     expect(page.locator(".card-head .badge")).to_have_text("live")
-    expect(page.get_by_text("Nothing has passed yet.")).to_be_visible()
     packets = page.get_by_role("button", name="web.browse", exact=True)
     _until_passed(weft, site, packets)
     packets.first.press("Enter")

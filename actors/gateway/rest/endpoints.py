@@ -426,4 +426,4 @@ ENDPOINTS: tuple[Endpoint, ...] = (
 
 PATHS = frozenset(endpoint.path for endpoint in ENDPOINTS)
 OPEN_PATHS = frozenset(endpoint.path for endpoint in ENDPOINTS if endpoint.open)
-PROBES = OPEN_PATHS | {"/metrics", "/api/system", "/api/me"}
+PROBES = OPEN_PATHS | {"/metrics", "/api/bus", "/api/me", "/api/settings", "/api/system"}

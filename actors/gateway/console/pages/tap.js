@@ -77,14 +77,15 @@ function callsOf(rows, conversation) {
   return { begin, end, calls };
 }
 
-function Conversation({ rows, id }) {
+function Conversation({ rows, id, whole }) {
   const { begin, end, calls } = callsOf(rows, id), place = (at) => (1_000 * (at - begin)) / (end - begin);
   if (!calls.length) return null;
   return html`<${Card} title="Its conversation" aside=${html`<span class="soft">${duration(end - begin)} in all, as far as it is kept here</span>`}>
+    ${!whole && html`<p class="soft">Answers pass on subjects of their own: <a href=${link(['bus', 'tap'])}>tap all</a> to see them.</p>`}
     <ol class="timeline">${calls.map(({ request, answer, event }) => {
       const until = answer?.at ?? (event ? request.at : end), from = place(request.at), by = (answer?.sender ?? '').split('/')[0];
       return html`<li key=${request.number} class=${answer?.error ? 'failed' : answer ? 'succeeded' : 'skipped'}>
-        <span class="name" title=${request.sender}><b>${by || (event ? 'told to all' : 'no answer yet')}</b></span>
+        <span class="name" title=${request.sender}><b>${by || (event ? 'told to all' : whole ? 'no answer yet' : request.subject)}</b></span>
         <svg class="bar" viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true"><rect x=${Math.min(from, 994)} width=${Math.max(place(until) - from, 6)} height="10" rx="2" /></svg>
         <span class="soft number">${answer ? duration(until - request.at) : ''}</span>
         <span><code>${request.task}</code> ${answer?.error && html`<span class="bad">${answer.error}</span>`}</span></li>`;
@@ -112,6 +113,6 @@ export function Tap({ route }) {
       <${VirtualTable} caption="Packets, newest first" columns=${columns(setChosen)} count=${rows.length} rowAt=${(index) => rows[index]} keyOf=${(one) => one.number}
         empty="Nothing has passed yet." /><//>
     ${chosen && html`<${Packet} packet=${chosen} close=${() => setChosen(null)} />`}
-    ${chosen?.conversationId && html`<${Conversation} rows=${rows} id=${chosen.conversationId} />`}
+    ${chosen?.conversationId && html`<${Conversation} rows=${rows} id=${chosen.conversationId} whole=${subject === '>'} />`}
     <${CopyAs} call=${['GET', path]} shell=${['tap', subject]} />`;
 }
