@@ -24,9 +24,9 @@ from bus import Bus, TransportError, telemetry, tracing
 from bus.clock import now_ms
 from bus.nats.keys import NKey
 from bus.nats.transport import NatsTransport, connect
-from bus.recording import SharedRecorder
 from bus.observing import MAX_HELD
 from bus.permissions import OBSERVER
+from bus.recording import SharedRecorder
 from bus.seal import Seal
 from protocol.replicas import Absence, ReplicaGone, ReplicaReady, WhyAbsent
 from protocol.subjects import RECORDED, REPLICA_GONE, REPLICA_READY
