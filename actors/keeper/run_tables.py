@@ -163,7 +163,7 @@ class RunQueries:
 
     async def _count(self, clause: str, *values: str | int) -> int:
         ((count,),) = await self.database.read("SELECT count(*) FROM runs" + clause, values)  # noqa: S608 - as above
-        return count
+        return int(count)
 
 
 def _writes(changes: Sequence[RunChange]) -> list[Write]:

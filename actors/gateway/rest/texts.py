@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 from urllib.parse import quote
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType, structs
 from starlette.responses import Response
 
 from actors.gateway import collections
@@ -18,6 +18,7 @@ from actors.gateway.rest.collections import CollectionPath, Id, Limit, Offset
 from actors.gateway.rest.routing import Addressed, Endpoint, Tag
 from actors.gateway.rest.through_gate import calling, outcome_response, tool_endpoint
 from actors.gateway.tool_calls import ClientCall, call_tool
+from actors.masking import mask, mask_text
 from actors.safe_html import PAGE_POLICY, html_page
 from actors.text_citations import with_citations
 from protocol.agent import TransformType
@@ -128,7 +129,9 @@ async def _resend(app: AppContext, request: RequestContext, arguments: DeliveryP
 
 
 async def _delivery(app: AppContext, request: RequestContext, arguments: DeliveryPath) -> Response:
-    return answer(await app.bus.call(DELIVERY_GET, _named(request, arguments), wait_ms=app.grace_ms))
+    delivery = await app.bus.call(DELIVERY_GET, _named(request, arguments), wait_ms=app.grace_ms)
+    payload = cast("dict[str, Any]", mask(delivery.payload))
+    return answer(structs.replace(delivery, payload=payload, answer=mask_text(delivery.answer)))
 
 
 async def _drop(app: AppContext, request: RequestContext, arguments: DeliveryPath) -> Response:
@@ -273,7 +276,8 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         path=_ONE_DELIVERY,
         name="getDelivery",
         summary="Tell what another program was told, with the payload, and what it answered.",
-        about="The answer is the other program's, and not to be trusted. A delivery of another key is a 404.",
+        about="The answer is the other program's, and not to be trusted; what has the form of a secret is masked. A "
+        "delivery of another key is a 404, but for a key with the scope `operate`.",
         run=_delivery,
         params=DeliveryPath,
         answer=Delivery,

@@ -88,7 +88,7 @@ function Letter({ letter, done }) {
     done();
   };
   return html`<article class="letter" aria-label=${`${letter.operation} for ${letter.integration}`}>
-    <p><b>${letter.integration}</b> was not told <code>${letter.operation}</code> <${Badge} of="failed">dead<//> <${Time} at=${letter.updatedAt} /> <span class="soft">after ${number(letter.tries)} tries, for ${letter.caller}</span></p>
+    <p><b>${letter.integration}</b> was not told <code>${letter.operation}</code> <${Badge} of="failed">dead<//> <${Time} at=${letter.updatedAt} /> <span class="soft">after ${number(letter.tries)} ${letter.tries === 1 ? 'try' : 'tries'}, for ${letter.caller}</span></p>
     ${letter.error && html`<p class="bad">${letter.error.message} <code>${letter.error.code}</code>${letter.httpStatus && html` <span class="soft">status ${letter.httpStatus}</span>`}</p>`}
     <div class="row"><${Act} words=${whole ? 'Close it' : 'Look at it'} act=${look} />
       <${Act} words="Send again" kind="primary" act=${act('POST', `${path}/resend`)} />
