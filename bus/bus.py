@@ -6,7 +6,7 @@ import os
 import socket
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from functools import partial
 from typing import Any, Never, Protocol, TypeVar
 
@@ -16,7 +16,9 @@ from anyio.abc import TaskGroup
 
 from bus.calling import Calls
 from bus.clock import now_ms
+from bus.errors import TransportError
 from bus.micro import Discovery, read_stats
+from bus.observing import Observer
 from bus.permissions import micro_name
 from bus.recording import form_of, outside
 from bus.seal import Seal
@@ -110,6 +112,8 @@ class Bus:
         self.wire = PacketCodec(f"{actor}/{replica}", transport.blobs, transport.max_payload)
         self.seal: Seal | None = None
         """What opens the sealed stores that this participant is trusted with."""
+        self.observing: Callable[[], AbstractAsyncContextManager[Transport]] | None = None
+        """What opens a connection of one who looks at the whole bus, for a participant that is trusted with that."""
         self._calls = Calls(transport, self.wire)
         self._version = version
         self._description = description
@@ -316,6 +320,19 @@ class Bus:
             await complete.wait()
         await subscription.drain()
         return tuple(sorted(live, key=lambda replica: (replica.actor, replica.started, replica.replica)))
+
+    @asynccontextmanager
+    async def observer(self) -> AsyncGenerator[Observer]:
+        """Look at the whole bus while the block lasts.
+
+        Raises:
+            TransportError: this participant is not trusted with that, or cannot connect for it.
+        """
+        if self.observing is None:
+            msg = f"{self.actor} may not look at the bus"
+            raise TransportError(msg)
+        async with self.observing() as transport:
+            yield Observer(transport)
 
     async def tap(self, subject: str = ">") -> AsyncIterator[BusMessage]:
         """Yield every message on `subject` that this participant may receive; none is held back for it."""

@@ -29,6 +29,12 @@ from protocol.subjects import (
 CLAIMS = "CLAIMS"
 """The stream of claim checks, and in lower case the first token of its subjects."""
 
+WORK_PREFIX, OBJECTS_PREFIX, JOURNAL_PREFIX, BUCKET_PREFIX = "WORK_", "OBJ_", "JOURNAL_", "KV_"
+"""How the names of streams begin, by what they keep."""
+
+OBSERVER = "observer"
+"""The name under which a gateway looks at the whole bus for an operator."""
+
 STORE_API = "$JS.store.API"
 """The prefix of the JetStream API for those who reach it from an account of their own (`$JS.API` in their account is
 the server's)."""
@@ -98,22 +104,22 @@ def cancel_subject(subject: str) -> str:
 
 def stream_name(work: Work[Any]) -> str:
     """Name the JetStream stream that keeps this work, and its consumer with it."""
-    return "WORK_" + work.task.replace(".", "_")
+    return WORK_PREFIX + work.task.replace(".", "_")
 
 
 def object_stream(store: str) -> str:
     """Name the JetStream stream that keeps an object store."""
-    return f"OBJ_{store}"
+    return f"{OBJECTS_PREFIX}{store}"
 
 
 def journal_stream(journal: Journal[Any]) -> str:
     """Name the JetStream stream of a journal, which is also the first token of what signals its lines."""
-    return f"JOURNAL_{journal.name}"
+    return f"{JOURNAL_PREFIX}{journal.name}"
 
 
 def bucket_stream(bucket: str) -> str:
     """Name the JetStream stream of a bucket, which is also the first token of what signals its changes."""
-    return f"KV_{bucket}"
+    return f"{BUCKET_PREFIX}{bucket}"
 
 
 def claim_scope(subject: str) -> str:
@@ -211,6 +217,15 @@ def onlooker() -> Grant:
     publish = (subject for call in calls for subject in (call.wildcard, cancel_subject(call.wildcard)))
     uses = [*_sending("onlooker", calls), *_storing(CAPTURES.name)]
     return Grant((*publish, "$SRV.>"), (">",), answers=False, uses=_once(uses))
+
+
+def observer() -> Grant:
+    """Return the grant of who looks at the whole bus: it hears everything, says nothing, and answers nobody.
+
+    Of what is kept it learns how much there is, and not what.
+    """
+    uses = (f"{_API}.STREAM.LIST", f"{_API}.CONSUMER.LIST.*")
+    return Grant((f"{INBOX}.{OBSERVER}.>",), (">",), answers=False, uses=uses)
 
 
 def _once(subjects: Iterable[str]) -> tuple[str, ...]:

@@ -192,6 +192,33 @@ class StreamRecord:
     at_ms: int
 
 
+@dataclass(frozen=True, slots=True)
+class ConsumerFigures:
+    """How one consumer of a queue stands: what waits for it, what it has handed out, and how often it did so again.
+
+    `pulling` are the requests for work that stand at the moment: who has room for some.
+    """
+
+    name: str
+    waiting: int
+    in_hand: int
+    again: int
+    pulling: int
+
+
+@dataclass(frozen=True, slots=True)
+class StreamFigures:
+    """How something that is kept stands: its messages, their bytes, the sequence and the time of the last (0: none)."""
+
+    name: str
+    messages: int
+    size_bytes: int
+    last_sequence: int
+    last_at_ms: int
+    max_bytes: int | None = None
+    consumers: tuple[ConsumerFigures, ...] = ()
+
+
 class RecordStream(Protocol):
     """A journal of lines, each under a topic of tokens such as `run.x.state`; `*` and `>` match topics as in NATS."""
 
@@ -307,6 +334,10 @@ class Transport(Protocol):
 
     async def arrange(self, work: Work[Any]) -> None:
         """Make the queue of that work, or give the one there is the numbers of `work`; only an overseer may."""
+        ...
+
+    async def streams(self) -> tuple[StreamFigures, ...]:
+        """Return how all that is kept stands, by the names of the streams; only an observer may."""
         ...
 
     async def close(self) -> None:

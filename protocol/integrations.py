@@ -65,9 +65,9 @@ class SendDelivery(Struct, frozen=True, kw_only=True):
 
 
 class ListDeliveries(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """DELIVERY_LIST: a caller's deliveries, the newest first; those in one state alone where it is named."""
+    """DELIVERY_LIST: deliveries, the newest first: a caller's, or all; those in one state alone where it is named."""
 
-    caller: str
+    caller: str | None
     state: DeliveryState | None = None
     limit: Annotated[int, Meta(ge=1, le=500)] = 100
 
@@ -79,10 +79,13 @@ class DeliveryList(Struct, frozen=True, kw_only=True, rename="camel"):
     schema_version: str = SCHEMA_VERSION
 
 
-class ResendDelivery(Struct, frozen=True, kw_only=True):
-    """DELIVERY_RESEND: send again what is dead, with the same key."""
+class NamedDelivery(Struct, frozen=True, kw_only=True):
+    """DELIVERY_GET, DELIVERY_RESEND, DELIVERY_DROP: one delivery of a caller, or of whomever.
 
-    caller: str
+    Sent again, with the same key, or dropped is only what is dead.
+    """
+
+    caller: str | None
     id: DeliveryId
 
 

@@ -73,7 +73,7 @@ from protocol.integrations import (
     Delivery,
     DeliveryList,
     ListDeliveries,
-    ResendDelivery,
+    NamedDelivery,
     SendDelivery,
 )
 from protocol.models import CallLine, CallModel, CallOutcome, LearnerTurn, ModelAnswer, ModelText, SpendTaken
@@ -278,7 +278,9 @@ TRANSFORM = Work("transform.work", DoTransform, max_deliver=None)
 
 DELIVERY_LIST = Call("integration.list", ListDeliveries, DeliveryList, timeout_ms=10_000)
 """What other programs were told, dead letters among it."""
-DELIVERY_RESEND = Call("integration.resend", ResendDelivery, Delivery, timeout_ms=10_000)
+DELIVERY_GET = Call("integration.get", NamedDelivery, Delivery, timeout_ms=10_000)
+DELIVERY_RESEND = Call("integration.resend", NamedDelivery, Delivery, timeout_ms=10_000)
+DELIVERY_DROP = Call("integration.drop", NamedDelivery, Delivery, timeout_ms=10_000)
 DELIVER = Work("integration.work", SendDelivery, max_deliver=None)
 """What another program is to be told; whoever does it counts the tries."""
 

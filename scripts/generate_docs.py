@@ -20,7 +20,7 @@ from msgspec import inspect as types
 from actors.actor import grant_like, grant_of, handlers
 from actors.registry import GATEWAY, kinds
 from bus.nats.server import accounts_block
-from bus.permissions import EVERYTHING, onlooker
+from bus.permissions import EVERYTHING, OBSERVER, observer, onlooker
 from protocol.actions import Action
 from protocol.browse import BrowseOptions, BrowseResult, StructuredError
 from protocol.documents import Content, Document
@@ -166,7 +166,7 @@ _KEYS = ("U...", "U...")
 
 def permissions_page() -> str:
     """Return what each actor may say and hear, as nats-server reads it."""
-    users = {"supervisor": (*_KEYS, EVERYTHING), "onlooker": (*_KEYS, onlooker())}
+    users = {"supervisor": (*_KEYS, EVERYTHING), "onlooker": (*_KEYS, onlooker()), OBSERVER: (*_KEYS, observer())}
     users |= {"stdio": (*_KEYS, grant_like("stdio", kinds()[GATEWAY]))}
     users |= {name: (*_KEYS, grant_of(kind)) for name, kind in kinds().items()}
     return markdown.page("Permissions", [PERMISSIONS_TEXT, f"```text\n{accounts_block(users)}\n```"])

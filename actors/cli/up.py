@@ -52,12 +52,12 @@ def up(  # noqa: PLR0913 - the options of a command
     from actors.runtime.withheld import withhold  # noqa: PLC0415 - as above
 
     withheld = withhold((*VARIABLES, *KEYS_AND_SECRETS), anew=not single_process)
-    settings = read(config, data_dir, log_level, nats_url=nats, host=host, port=port).settings
+    loaded = read(config, data_dir, log_level, nats_url=nats, host=host, port=port)
     from actors.registry import ACTORS  # noqa: PLC0415 - imports the bus
     from actors.runtime.launch import up as launch_up  # noqa: PLC0415 - as above
 
     chosen = dict.fromkeys(ACTORS, 1) if actors is None else parse_actors(actors, ACTORS)
-    status = launch_up(settings, single_process=single_process, actors=chosen, ready_file=ready_file, withheld=withheld)
+    status = launch_up(loaded, single_process=single_process, actors=chosen, ready_file=ready_file, withheld=withheld)
     raise typer.Exit(status)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from importlib import metadata
@@ -47,7 +47,8 @@ _BACKLOG = 1_024
 class Gateway(Actor):
     """Speaks MCP and REST with the outside: translates, and owns no rule.
 
-    `listener` is a socket that listens already; without one the gateway opens the address of the settings.
+    `listener` is a socket that listens already; without one the gateway opens the address of the settings. `origins`
+    says where each of those comes from.
     """
 
     name: ClassVar[str] = "gateway"
@@ -120,7 +121,9 @@ class Gateway(Actor):
         subjects.CHAT_LIST,
         subjects.CHAT_MESSAGES,
         subjects.DELIVERY_LIST,
+        subjects.DELIVERY_GET,
         subjects.DELIVERY_RESEND,
+        subjects.DELIVERY_DROP,
         subjects.OFFERED,
         subjects.EDGE_REPLY,
         subjects.CALL_CANCELLED,
@@ -134,6 +137,7 @@ class Gateway(Actor):
     the credentials of push are derived."""
 
     listener: socket.socket | None = None
+    origins: Mapping[str, str] = field(default_factory=dict[str, str])
     state: ReplicaState = field(init=False)
 
     def __post_init__(self) -> None:
@@ -161,7 +165,7 @@ class Gateway(Actor):
         host, port = listener.getsockname()[:2]
         settings = msgspec.structs.replace(self.settings, port=port)
         async with (
-            edge(self.bus, settings, metadata.version("weft"), self.state) as (app, abandon),
+            edge(self.bus, settings, metadata.version("weft"), self.state, self.origins) as (app, abandon),
             serving(app, listener, settings.drain_ms, abandon, connection_limits(settings)),
         ):
             log.info(LISTENING, host=host, port=port)

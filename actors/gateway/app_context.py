@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -14,9 +15,11 @@ from actors.gateway.access.limits import RateLimits
 from actors.gateway.event_feed import EventFeed
 from actors.gateway.push.server import PushServer
 from actors.gateway.request import Watchers
+from actors.gateway.shown_settings import ShownSetting
 from actors.gcra import Rate
 from bus import Directory, Publisher, Requester, Tables
 from bus.context import new_id
+from bus.observing import Observer
 from bus.seal import Seal
 from bus.stats import Meter
 from bus.stores import FileStore
@@ -25,12 +28,18 @@ from protocol.policy import Approval
 from protocol.subject_kinds import Objects
 
 NAMING_BYTES = 32
+MAX_TAPS = 8
+"""Clients that tap the bus by one replica at once: each has a connection of its own, and what waits for it."""
 
 
 class BusClient(Tables, Requester, Publisher, Directory, Protocol):
     """What the gateway needs of the bus; `replica` is the name by which others reach it there."""
 
     replica: str
+
+    def observer(self) -> AbstractAsyncContextManager[Observer]:
+        """Look at the whole bus while the block lasts; raises FaultError."""
+        ...
 
     @property
     def seal(self) -> Seal | None:
@@ -57,7 +66,8 @@ class AppContext:
     `naming` is the secret by which a caller's own browser session gets its id: one that all replicas have, so that each
     finds the session. `interacts` and `chats` bound how often a key may ask what to do next on its page, and of its
     chat sessions; with `mirrored` some of what 001 has in `data` stands beside it, too. `closing` is set when this
-    replica ends what it has in hand: no client has left then. `push` is there where the gateway serves HTTP.
+    replica ends what it has in hand: no client has left then. `taps` are the places for clients who tap the bus. `push`
+    is there where the gateway serves HTTP.
     """
 
     bus: BusClient
@@ -71,6 +81,8 @@ class AppContext:
     chats: RateLimits = field(default_factory=lambda: RateLimits(Rate(0.0)))
     mirrored: bool = False
     closing: anyio.Event = field(default_factory=anyio.Event)
+    taps: anyio.Semaphore = field(default_factory=lambda: anyio.Semaphore(MAX_TAPS))
     approval_news: EventFeed[Approval] = field(default_factory=EventFeed[Approval])
     push: PushServer | None = None
+    settings: tuple[ShownSetting, ...] = ()
     collection_news: EventFeed[CollectionChanged] = field(default_factory=EventFeed[CollectionChanged])

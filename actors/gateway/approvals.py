@@ -61,7 +61,7 @@ async def answer_approval(
 
 
 def whose(request: RequestContext) -> str | None:
-    """Return whose approvals the caller may see and answer; None: everybody's."""
+    """Return whose approvals and deliveries the caller may see and answer; None: everybody's."""
     return None if Scope.OPERATE in request.caller.scopes else request.caller.name
 
 

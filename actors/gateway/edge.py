@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -37,6 +37,7 @@ from actors.gateway.rest import console, endpoints, operation
 from actors.gateway.rest.compatible import Enveloped
 from actors.gateway.rest.docs import FrontPage
 from actors.gateway.rest.routing import router
+from actors.gateway.shown_settings import shown_settings
 from actors.gcra import Rate
 from actors.settings import Settings
 from bus import conversation, span
@@ -70,11 +71,16 @@ class Edge(NamedTuple):
 
 @asynccontextmanager
 async def edge(
-    bus: BusClient, settings: Settings, version: str, state: ReplicaState | None = None
+    bus: BusClient,
+    settings: Settings,
+    version: str,
+    state: ReplicaState | None = None,
+    origins: Mapping[str, str] | None = None,
 ) -> AsyncGenerator[Edge, None]:
     """Make the application that is served at `settings.host` and `settings.port`; it works within the block.
 
-    `state` is what others on the bus address by the name of this replica; without it, none do.
+    `state` is what others on the bus address by the name of this replica; without it, none do. `origins` says where
+    settings come from.
     """
     state = state or ReplicaState(new_id())
     async with (
@@ -96,6 +102,7 @@ async def edge(
             chats=_per_minute(settings.chat_per_minute),
             mirrored=settings.interact_mirrored,
             push=push,
+            settings=shown_settings(settings, origins or {}),
         )
         mcp = http.McpEndpoint(make_server(app, state.offers), app, state, toolsets_of(settings))
         table = (*endpoints.ENDPOINTS, *operation.metadata_endpoints(settings))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import secrets
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
-from typing import Any, Final
+from typing import Annotated, Any, Final, Literal
 
 import anyio
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct, structs
 
 from actors.gateway.app_context import AppContext
 from actors.gateway.request import RequestContext
@@ -26,6 +26,7 @@ from protocol.runs.requests import (
     ListTemplates,
     ReadArtifact,
     RunNews,
+    RunSort,
     inputs_of,
 )
 from protocol.runs.responses import ArtifactChunk, CancelAnswer, Run, RunAccepted, RunList, RuntimeProfile, TemplateList
@@ -40,7 +41,7 @@ from protocol.runs.states import (
     TemplateId,
     TrustLevel,
 )
-from protocol.tools.runs import ArtifactRequest, RunRequest, RunsRequest
+from protocol.tools.runs import MAX_HANDLE_CHARS, ArtifactRequest, RunRequest, RunsRequest
 
 MAX_CHUNK_BYTES: Final = 500_000
 """More than any Weft hands out at once: whoever names no limit gets as much as this one does."""
@@ -53,6 +54,17 @@ FOLLOW_PATIENCE_MS: Final = 60_000
 
 _AGAIN_S: Final = 0.25
 _CANCEL_S: Final = 1.0
+
+
+class OrderedRunsRequest(RunsRequest, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    """Which runs to list, in which order, and behind which one to begin."""
+
+    sort: Annotated[RunSort, Meta(description="By when they were begun, or last changed.")] = RunSort.CREATED
+    order: Annotated[Literal["asc", "desc"], Meta(description="`desc`: the newest first.")] = "desc"
+    after: (
+        Annotated[str, Meta(max_length=MAX_HANDLE_CHARS, description="Run behind which to begin; `offset` counts on.")]
+        | None
+    ) = None
 
 
 class ResumeRequest(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
@@ -150,7 +162,11 @@ async def get(app: AppContext, request: RequestContext, run_id: str) -> Run:
 
 
 async def list_runs(app: AppContext, request: RequestContext, arguments: RunsRequest) -> RunList:
-    """List the runs of the caller, newest first (002 §4.3)."""
+    """List the runs of the caller, newest first unless another order is asked for (002 §4.3).
+
+    Raises:
+        FaultError: VALIDATION_INVALID_REQUEST, there is no run after which to begin.
+    """
     order = ListRuns(
         caller=request.caller.name,
         status=arguments.status,
@@ -158,6 +174,13 @@ async def list_runs(app: AppContext, request: RequestContext, arguments: RunsReq
         limit=arguments.limit,
         offset=arguments.offset,
     )
+    if isinstance(arguments, OrderedRunsRequest):
+        after = (
+            None
+            if arguments.after is None
+            else _known(arguments.after, RunId, Code.VALIDATION_INVALID_REQUEST, "after")
+        )
+        order = structs.replace(order, sort=arguments.sort, ascending=arguments.order == "asc", after=after)
     return await app.bus.call(subjects.RUN_LIST, order, wait_ms=app.grace_ms)
 
 

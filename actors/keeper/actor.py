@@ -148,10 +148,14 @@ class Keeper(Actor):
 
     @handles(subjects.RUN_LIST, at_once=16)
     async def list(self, request: ListRuns) -> RunList:
-        """Return the runs of a caller."""
+        """Return the runs of a caller.
+
+        Raises:
+            FaultError: VALIDATION_INVALID_REQUEST, there is no run after which to begin.
+        """
         await self._runs.wait_current(subjects.RUN_LIST.timeout_ms)
         page = await self._queries.page(request)
-        return RunList(runs=tuple(map(summary, page.runs)), total=page.total)
+        return RunList(runs=tuple(map(summary, page.runs)), total=page.total, offset=page.offset)
 
     @handles(subjects.RUN_FOLLOW, at_once=1_000)
     async def follow(self, request: FollowRun) -> RunNews:

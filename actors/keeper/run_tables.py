@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import msgspec
@@ -14,8 +15,9 @@ from actors.keeper.views import RunChange, change_of
 from actors.projection.database import Database, Row, Write, rows
 from actors.projection.projection import TableUpdate
 from bus.stores import JournalLine
+from protocol.faults import Code, FaultError, fault
 from protocol.runs.events import KeptArtifact, LedgerLine, RunState, StepEnded
-from protocol.runs.requests import ListRuns
+from protocol.runs.requests import ListRuns, RunSort
 from protocol.runs.responses import RunEvent
 
 MAX_EVENTS = 500
@@ -52,7 +54,7 @@ _TO_SWEEP = (
     "SELECT artifact_id, type, size, expires_at, slice_bytes FROM artifacts "
     "WHERE swept = 0 AND expires_at < ? ORDER BY expires_at LIMIT ?"
 )
-_NEWEST = " ORDER BY created_at DESC, created_line DESC LIMIT ? OFFSET ?"
+_COLUMNS: Mapping[RunSort, str] = MappingProxyType({RunSort.CREATED: "created_at", RunSort.UPDATED: "updated_at"})
 
 
 @dataclass(frozen=True)
@@ -95,10 +97,11 @@ class RunTables:
 
 
 class RunPage(Struct, frozen=True, kw_only=True):
-    """One page of a list of runs, and how many runs the whole list has."""
+    """One page of a list of runs, how many runs the whole list has, and how many of them stand before the page."""
 
     runs: tuple[RunState, ...]
     total: int
+    offset: int
 
 
 @dataclass(frozen=True)
@@ -130,13 +133,37 @@ class RunQueries:
         return rows(KeptArtifact, await self.database.read(_TO_SWEEP, (now, limit)))
 
     async def page(self, request: ListRuns) -> RunPage:
-        """Return the runs of a caller, newest first."""
+        """Return the runs of a caller, newest first unless another order is asked for.
+
+        Raises:
+            FaultError: VALIDATION_INVALID_REQUEST, there is no run `after` which to begin.
+        """
         clause, values = where(request)
-        newest = "SELECT * FROM runs" + clause + _NEWEST  # noqa: S608 - the clause is made of our own words
-        page = await self.database.read(newest, (*values, request.limit, request.offset))
-        count = "SELECT count(*) FROM runs" + clause  # noqa: S608 - as above
-        ((total,),) = await self.database.read(count, values)
-        return RunPage(runs=tuple(rows(RunState, page)), total=total)
+        column, up = _COLUMNS[request.sort], request.ascending
+        behind, key, before = "", tuple[int, ...](), 0
+        if request.after is not None:
+            key = await self._key(request.after, request.caller, column)
+            behind = f" AND ({column}, created_line) {'>' if up else '<'} (?, ?)"
+            before = await self._count(
+                f"{clause} AND ({column}, created_line) {'<=' if up else '>='} (?, ?)", *values, *key
+            )
+        order = f" ORDER BY {column} {'ASC' if up else 'DESC'}, created_line {'ASC' if up else 'DESC'} LIMIT ? OFFSET ?"
+        query = "SELECT * FROM runs" + clause + behind + order  # noqa: S608 - all made of our own words
+        page = await self.database.read(query, (*values, *key, request.limit, request.offset))
+        total = await self._count(clause, *values)
+        return RunPage(runs=tuple(rows(RunState, page)), total=total, offset=before + request.offset)
+
+    async def _key(self, run_id: str, caller: str, column: str) -> tuple[int, ...]:
+        """Return where a run of a caller stands in an order."""
+        query = f"SELECT {column}, created_line FROM runs WHERE run_id = ? AND caller = ?"  # noqa: S608 - our own word
+        for key in await self.database.read(query, (run_id, caller)):
+            return key
+        message = "There is no run of this id any more; begin the list anew."
+        raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field="after"))
+
+    async def _count(self, clause: str, *values: str | int) -> int:
+        ((count,),) = await self.database.read("SELECT count(*) FROM runs" + clause, values)  # noqa: S608 - as above
+        return int(count)
 
 
 def _writes(changes: Sequence[RunChange]) -> list[Write]:

@@ -45,7 +45,7 @@ from protocol.flows import (
     ListFlows,
     RecordFlow,
 )
-from protocol.integrations import Delivery, DeliveryList, ListDeliveries, ResendDelivery, SendDelivery
+from protocol.integrations import Delivery, DeliveryList, ListDeliveries, NamedDelivery, SendDelivery
 from protocol.policy import RunTool, ToolResult
 from protocol.runs.events import CancelRequested, LedgerLine, RunEnded
 from protocol.runs.requests import INPUTS, AskRun, AskSecrets, CreateRun, DoRun, ListTemplates, Secrets, Templates
@@ -245,11 +245,29 @@ class Runner(Actor):
 
     @handles(subjects.DELIVERY_LIST, at_once=8)
     async def deliveries(self, request: ListDeliveries) -> DeliveryList:
-        """Return what other programs were told for a caller."""
+        """Return what other programs were told, for a caller or for all."""
         return DeliveryList(deliveries=await self._tool_context.integrations.list(request))
 
+    @handles(subjects.DELIVERY_GET, at_once=8)
+    async def delivery(self, request: NamedDelivery) -> Delivery:
+        """Return one delivery whole.
+
+        Raises:
+            FaultError: ARTIFACT_NOT_FOUND.
+        """
+        return await self._tool_context.integrations.get(request)
+
+    @handles(subjects.DELIVERY_DROP, at_once=8)
+    async def drop(self, request: NamedDelivery) -> Delivery:
+        """Forget what was given up.
+
+        Raises:
+            FaultError: ARTIFACT_NOT_FOUND; VALIDATION_INVALID_REQUEST, when it was not given up.
+        """
+        return await self._tool_context.integrations.drop(request)
+
     @handles(subjects.DELIVERY_RESEND, at_once=8)
-    async def resend(self, request: ResendDelivery) -> Delivery:
+    async def resend(self, request: NamedDelivery) -> Delivery:
         """Send again what was given up.
 
         Raises:

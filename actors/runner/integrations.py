@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import anyio
 import msgspec
@@ -32,7 +32,7 @@ from protocol.integrations import (
     DeliveryState,
     Integration,
     ListDeliveries,
-    ResendDelivery,
+    NamedDelivery,
     SendDelivery,
     deliveries_of,
     delivery_id,
@@ -50,6 +50,13 @@ _DELAYS_MS: Final = (500, 2_000, 8_000, 30_000)
 """Before the second try and those after it, unless the other program names a time."""
 
 _RACES: Final = 8
+
+
+class KeptDelivery(NamedTuple):
+    """A delivery as it is kept, and the revision of that."""
+
+    value: Delivery
+    revision: int
 
 
 @dataclass
@@ -125,32 +132,53 @@ class Integrations:
         return delivery
 
     async def list(self, request: ListDeliveries) -> tuple[Delivery, ...]:
-        """Return the deliveries of a caller, the newest first."""
-        own = deliveries_of(request.caller)
+        """Return the deliveries of a caller, or of all, the newest first."""
+        own = deliveries_of(request.caller) if request.caller is not None else ""
         entries = [await self.table.get(name) for name in await self.table.names() if name.startswith(own)]
         values = [one.value for one in entries if one is not None and one.value is not None]
         wanted = [one for one in values if request.state in (None, one.state)]
         wanted.sort(key=lambda one: (-one.created_at, one.id))
         return tuple(replace(one, payload={}, answer="") for one in wanted[: request.limit])
 
-    async def resend(self, request: ResendDelivery) -> Delivery:
+    async def get(self, request: NamedDelivery) -> Delivery:
+        """Return a delivery whole.
+
+        Raises:
+            FaultError: ARTIFACT_NOT_FOUND where the caller has no such delivery.
+        """
+        return (await self._find(request))[1].value
+
+    async def drop(self, request: NamedDelivery) -> Delivery:
+        """Forget what is dead, and return it; its key may be used anew then.
+
+        Raises:
+            FaultError: ARTIFACT_NOT_FOUND where the caller has no such delivery; VALIDATION_INVALID_REQUEST where it is
+                not dead, or somebody has just sent it again.
+        """
+        place, kept = await self._find(request)
+        _check_dead(kept.value, "dropped")
+        try:
+            await self.table.delete(place, revision=kept.revision)
+        except ValueError:
+            raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, "It was just changed.", field="id")) from None
+        return kept.value
+
+    async def resend(self, request: NamedDelivery) -> Delivery:
         """Send again what is dead.
 
         Raises:
             FaultError: ARTIFACT_NOT_FOUND where the caller has no such delivery; VALIDATION_INVALID_REQUEST where it is
                 not dead.
         """
-        place = delivery_key(request.caller, request.id)
+        place, _ = await self._find(request)
 
         def revived(kept: Delivery) -> Delivery:
-            if kept.state is not DeliveryState.DEAD:
-                message = f"It is {kept.state}; only what is dead is sent again."
-                raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field="id"))
+            _check_dead(kept, "sent again")
             return replace(kept, state=DeliveryState.PENDING, tries=0, error=None, updated_at=self.clock())
 
         delivery = await self._change(place, revived)
         if delivery is None:
-            raise FaultError(fault(Code.ARTIFACT_NOT_FOUND, "There is no such delivery.", field="id"))
+            raise _no_delivery()
         await self.bus.enqueue(DELIVER, SendDelivery(key=place), packet_id=f"{place}.{delivery.updated_at}")
         return delivery
 
@@ -176,6 +204,22 @@ class Integrations:
             await self._failed(request.key, error.fault)
             return
         await self._change(request.key, lambda kept: self._delivered(kept, answer))
+
+    async def _find(self, request: NamedDelivery) -> tuple[str, KeptDelivery]:
+        """Return where a delivery is kept, and how it stands.
+
+        Raises:
+            FaultError: ARTIFACT_NOT_FOUND.
+        """
+        if request.caller is not None:
+            places = [delivery_key(request.caller, request.id)]
+        else:
+            places = [name for name in await self.table.names() if name.endswith(f".{request.id}")]
+        for place in places:
+            kept = await self.table.get(place)
+            if kept is not None and kept.value is not None:
+                return place, KeptDelivery(kept.value, kept.revision)
+        raise _no_delivery()
 
     async def _failed(self, place: str, why: Fault) -> None:
         """Write down that a try has failed, and have it tried again where that may help."""
@@ -262,6 +306,16 @@ class Integrations:
         if len(msgspec.json.encode(payload)) > MAX_PAYLOAD_BYTES:
             message = f"The payload is larger than {MAX_PAYLOAD_BYTES} bytes."
             raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field="payload"))
+
+
+def _check_dead(delivery: Delivery, what: str) -> None:
+    if delivery.state is not DeliveryState.DEAD:
+        message = f"It is {delivery.state}; only what is dead is {what}."
+        raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field="id"))
+
+
+def _no_delivery() -> FaultError:
+    return FaultError(fault(Code.ARTIFACT_NOT_FOUND, "There is no such delivery.", field="id"))
 
 
 def _body(delivery: Delivery) -> bytes:

@@ -27,7 +27,7 @@ from actors.runtime.rundir import Ready, claimed, read_ready, ready_path, write_
 from actors.runtime.spawners import Spawner, processes, tasks, zygote_process
 from actors.runtime.system import Plan, System, listen, running
 from actors.runtime.withheld import Withheld, withhold
-from actors.settings import Settings, resolve_api_key, resolve_vault_key, vault_key_file
+from actors.settings import Loaded, Settings, resolve_api_key, resolve_vault_key, vault_key_file
 from bus import Bus, TransportError, telemetry
 from bus.nats import keys
 from bus.nats.transport import connect as connect_nats
@@ -46,7 +46,7 @@ STOPPED = "system_stopped"
 
 
 def up(
-    settings: Settings,
+    loaded: Loaded,
     *,
     single_process: bool,
     actors: Mapping[str, int],
@@ -61,6 +61,7 @@ def up(
     Raises:
         FaultError: the system could not be started, or cannot go on; CONFIG_INVALID names the setting to change.
     """
+    settings = loaded.settings
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy would start threads that nobody uses, before the fork
     with claimed(settings.data_dir), ExitStack() as stack:
         telemetry.configure(settings.log_level, settings.log_format)
@@ -79,7 +80,7 @@ def up(
         if GATEWAY in actors:
             listener = stack.enter_context(listen("port", settings.host, settings.port))
             settings = msgspec.structs.replace(settings, port=listener.getsockname()[1])
-        plan = Plan(settings, dict(actors), kinds_by_name, listener, withheld=kept.read())
+        plan = Plan(settings, dict(actors), kinds_by_name, listener, withheld=kept.read(), origins=loaded.origins)
         return anyio.run(partial(_up, plan, control, ready_file))
 
 

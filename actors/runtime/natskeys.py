@@ -19,7 +19,7 @@ from actors.settings import Settings
 from bus.nats import keys
 from bus.nats.keys import NKey
 from bus.nats.server import accounts_block
-from bus.permissions import EVERYTHING, Grant, host, offerer, onlooker
+from bus.permissions import EVERYTHING, OBSERVER, Grant, host, observer, offerer, onlooker
 from protocol.faults import Code, FaultError, fault
 
 SUPERVISOR = "supervisor"
@@ -45,6 +45,7 @@ def participants(offers: Collection[str] = ()) -> dict[str, Grant]:
         SUPERVISOR: EVERYTHING,
         HOST: host(),
         ONLOOKER: onlooker(),
+        OBSERVER: observer(),
         STDIO: grant_like(STDIO, actors[GATEWAY]),
         **{name: grant_of(kind) for name, kind in actors.items()},
         **{name: offerer(name) for name in offers},

@@ -18,12 +18,14 @@ from anyio import to_thread
 from msgspec import Struct
 
 from actors.actor import Actor, handlers, why_absent
-from actors.registry import kinds
+from actors.registry import GATEWAY, kinds
 from actors.settings import Settings
 from bus import Bus, TransportError, telemetry, tracing
 from bus.clock import now_ms
 from bus.nats.keys import NKey
 from bus.nats.transport import NatsTransport, connect
+from bus.observing import MAX_HELD
+from bus.permissions import OBSERVER
 from bus.recording import SharedRecorder
 from bus.seal import Seal
 from protocol.replicas import Absence, ReplicaGone, ReplicaReady, WhyAbsent
@@ -49,6 +51,10 @@ class ReplicaSpec(Struct, frozen=True, kw_only=True):
     settings: Settings
     nats_url: str
     key: NKey | None = None
+    observer: NKey | None = None
+    """The key by which the gateway looks at the whole bus for an operator."""
+    origins: dict[str, str] = {}
+    """Where each setting comes from, for the gateway, which tells an operator."""
     seals: dict[str, bytes] = {}
     """The key of each purpose that the actor is trusted with."""
     variables: dict[str, str] = {}
@@ -83,7 +89,11 @@ async def _serve(
 ) -> None:
     bus = Bus(transport, spec.actor, spec.replica, VERSION, (kind.__doc__ or "").partition("\n")[0])
     bus.seal = Seal(spec.seals) if spec.seals else None
+    if spec.actor == GATEWAY:
+        bus.observing = partial(connect, spec.nats_url, OBSERVER, spec.observer, pending_limit=MAX_HELD)
     extra: dict[str, Any] = {"listener": listener} if listener is not None else {}
+    if spec.origins:
+        extra["origins"] = spec.origins
     if kind.variables:
         extra["environment"] = spec.variables
     actor = kind(bus=bus, settings=spec.settings, **extra)

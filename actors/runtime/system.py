@@ -33,7 +33,7 @@ from bus.nats import keys
 from bus.nats.keys import NKey
 from bus.nats.transport import connect as connect_nats
 from bus.nats.transport import hide_credentials
-from bus.permissions import EVERYTHING, Grant, onlooker
+from bus.permissions import EVERYTHING, OBSERVER, Grant, observer, onlooker
 from bus.seal import Seal
 from protocol.faults import Code, FaultError, fault
 from protocol.subject_kinds import Bucket, Journal, Objects, Work
@@ -57,6 +57,8 @@ class Plan:
     secrets: dict[str, NKey] = field(default_factory=dict[str, NKey])
     withheld: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     """Variables of the environment that are for the actors that name them."""
+    origins: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Where each setting comes from."""
 
     @property
     def root(self) -> Seal | None:
@@ -72,15 +74,22 @@ class Plan:
         return self.secrets[participant]
 
     @property
+    def observer(self) -> NKey | None:
+        """Return the key of who looks at the whole bus; None where the URL says who we are, or this host has none."""
+        return read_keys(self.settings).get(OBSERVER) if self.settings.nats_url else self.key(OBSERVER)
+
+    @property
     def supervisor(self) -> str:
         """By which name the actors are supervised: on a NATS where this host makes nothing by another one."""
         known = read_keys(self.settings)
         return HOST if known and SUPERVISOR not in known else SUPERVISOR
 
     def users(self) -> dict[str, tuple[NKey, Grant]]:
-        """Everybody who may speak on our own NATS: the actors, the supervisor, the command line and MCP over stdio."""
+        """Everybody who may take part: actors, who supervises and observes them, the command line, MCP over stdio."""
         grants = {SUPERVISOR: EVERYTHING, **{name: grant_of(kind) for name, kind in self.kinds.items()}}
         users = {name: (key, allowed) for name, allowed in grants.items() if (key := self.key(name))}
+        if GATEWAY in self.kinds and (key := self.observer):
+            users[OBSERVER] = (key, observer())
         if self.settings.api_key:
             users[ONLOOKER] = (keys.derived(self.settings.api_key, keys.ONLOOKER), onlooker())
             stdio = grant_like(STDIO, kinds((GATEWAY,))[GATEWAY])
@@ -245,6 +254,8 @@ def _slot(plan: Plan, spawner: Spawner, name: str, url: str) -> Slot:
             settings=settings,
             nats_url=url,
             key=plan.key(name),
+            observer=plan.observer if gateway else None,
+            origins=dict(plan.origins) if gateway else {},
             seals=seals,
             variables=variables,
         )

@@ -17,8 +17,8 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from bus.errors import ForbiddenError, TransportError
 from bus.memory.stores import HeldBlobs, HeldKeys, MemoryBlobs, MemoryKeys
 from bus.memory.streams import HeldRecords, HeldWork, MemoryQueue, MemoryRecords
-from bus.permissions import EVERYTHING, Grant, journal_stream, micro_name, stream_name
-from bus.transport import INBOX, BusMessage, Callback, OnMessage, OnRefused, inbox_of, weight
+from bus.permissions import EVERYTHING, JOURNAL_PREFIX, Grant, journal_stream, micro_name, stream_name
+from bus.transport import INBOX, BusMessage, Callback, OnMessage, OnRefused, StreamFigures, inbox_of, weight
 from protocol.subject_kinds import Bucket, Journal, Objects, Work, matches
 
 log = structlog.stdlib.get_logger()
@@ -236,6 +236,13 @@ class MemoryTransport:
         name = stream_name(work)
         self._check_use(f"$JS.API.CONSUMER.CREATE.{name}")
         self._broker.queues.setdefault(name, HeldWork(work)).work = work
+
+    async def streams(self) -> tuple[StreamFigures, ...]:
+        """Return how the journals and the queues stand."""
+        self._check_use("$JS.API.STREAM.LIST")
+        journals = [held.figures(f"{JOURNAL_PREFIX}{name}") for name, held in self._broker.journals.items()]
+        queues = [held.figures(name) for name, held in self._broker.queues.items()]
+        return tuple(sorted((*journals, *queues), key=lambda one: one.name))
 
     async def close(self) -> None:
         """Go."""

@@ -11,7 +11,16 @@ import anyio
 
 from bus.clock import now_ms
 from bus.errors import JournalFullError
-from bus.transport import BusMessage, Callback, LineSignal, StreamRecord, Taken, check_line
+from bus.transport import (
+    BusMessage,
+    Callback,
+    ConsumerFigures,
+    LineSignal,
+    StreamFigures,
+    StreamRecord,
+    Taken,
+    check_line,
+)
 from protocol.subject_kinds import Work, matches
 
 
@@ -46,6 +55,13 @@ class HeldRecords:
         """Wake whoever waits for a new line."""
         for signal in self.listening:
             signal.set()
+
+    def figures(self, name: str) -> StreamFigures:
+        """Return how the journal stands, under the name of its stream."""
+        lines = self.lines()
+        size = sum(len(one.data) for one in lines)
+        last_at = lines[-1].at_ms if lines else 0
+        return StreamFigures(name, len(lines), size, self.sequence, last_at, self.max_bytes)
 
     def lines(self) -> list[StreamRecord]:
         """Return the lines that are still kept."""
@@ -164,6 +180,15 @@ class HeldWork:
     def ack_wait_s(self) -> float:
         """For how long a piece stays with who shows no life."""
         return self.work.ack_wait_ms / 1000
+
+    def figures(self, name: str) -> StreamFigures:
+        """Return how the queue stands, under the name of its stream and its consumer."""
+        items, now = list(self.waiting.values()), anyio.current_time()
+        in_hand = sum(1 for one in items if one.deliveries and one.visible_at > now)
+        again = sum(1 for one in items if one.deliveries > 1)
+        consumer = ConsumerFigures(name, len(items) - in_hand, in_hand, again, 0)
+        size = sum(len(one.message.payload) for one in items)
+        return StreamFigures(name, len(items), size, len(self.identities), 0, consumers=(consumer,))
 
     def _dead(self, item: Waiting, now: float) -> bool:
         most = self.work.max_deliver

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import anyio
 import msgspec
+from msgspec import Struct, field
 from nats.aio.msg import Msg
 from nats.js import JetStreamContext
 from nats.js.api import StreamConfig
@@ -13,6 +15,8 @@ from nats.js.errors import APIError
 
 from bus.errors import TransportError
 from bus.nats.client import HearingClient, translated_errors
+from bus.permissions import WORK_PREFIX
+from bus.transport import ConsumerFigures, StreamFigures
 
 _NO_ROOM = (10028, 10047)
 """Codes of the JetStream API: not enough memory, not enough storage."""
@@ -37,6 +41,96 @@ async def make(stream: JetStreamContext, config: StreamConfig) -> None:
             else:
                 return
 
+
+class _Config(Struct, frozen=True):
+    name: str
+    max_bytes: int = -1
+
+
+class _State(Struct, frozen=True):
+    messages: int
+    size_bytes: int = field(name="bytes")
+    last_seq: int
+    last_ts: datetime
+
+
+class _Stream(Struct, frozen=True):
+    config: _Config
+    state: _State
+
+
+class _Consumer(Struct, frozen=True):
+    name: str
+    num_pending: int = 0
+    num_ack_pending: int = 0
+    num_redelivered: int = 0
+    num_waiting: int = 0
+
+
+class _Listed(Struct, frozen=True):
+    """An answer of STREAM.LIST or CONSUMER.LIST (`$JS.API`): a page of them, and how many there are."""
+
+    total: int = 0
+    streams: tuple[_Stream, ...] = ()
+    consumers: tuple[_Consumer, ...] = ()
+
+
+async def figures(client: HearingClient) -> tuple[StreamFigures, ...]:
+    """Return how every stream stands, those of work with their consumers, by name.
+
+    Raises:
+        TransportError: the server does not say so.
+    """
+    streams: list[_Stream] = []
+    while True:
+        page = await _list(client, "STREAM.LIST", offset=len(streams))
+        streams += page.streams
+        if not page.streams or len(streams) >= page.total:
+            break
+    stands = [_figures(one, await _consumers(client, one.config.name)) for one in streams]
+    return tuple(sorted(stands, key=lambda one: one.name))
+
+
+async def _consumers(client: HearingClient, stream: str) -> tuple[_Consumer, ...]:
+    if not stream.startswith(WORK_PREFIX):
+        return ()
+    return (await _list(client, f"CONSUMER.LIST.{stream}", offset=0)).consumers
+
+
+async def _list(client: HearingClient, request: str, offset: int) -> _Listed:
+    query = msgspec.json.encode({"offset": offset})
+    with translated_errors():
+        message = await client.request(f"{client.api}.{request}", query, timeout=LIST_TIMEOUT_S)
+    try:
+        return msgspec.json.decode(message.data, type=_Listed)
+    except msgspec.DecodeError as error:
+        raise TransportError(request) from error
+
+
+def _figures(stream: _Stream, consumers: tuple[_Consumer, ...]) -> StreamFigures:
+    config, state = stream.config, stream.state
+    return StreamFigures(
+        name=config.name,
+        messages=state.messages,
+        size_bytes=state.size_bytes,
+        last_sequence=state.last_seq,
+        last_at_ms=max(int(state.last_ts.timestamp() * 1_000), 0),
+        max_bytes=config.max_bytes if config.max_bytes > 0 else None,
+        consumers=tuple(
+            ConsumerFigures(
+                name=one.name,
+                waiting=one.num_pending,
+                in_hand=one.num_ack_pending,
+                again=one.num_redelivered,
+                pulling=one.num_waiting,
+            )
+            for one in consumers
+        ),
+    )
+
+
+LIST_TIMEOUT_S = 5
+"""For the server to tell what streams there are."""
 
 GET_TIMEOUT_S = 30
 """For all messages of one request to arrive."""

@@ -26,9 +26,10 @@ from bus.nats.keys import NKey
 from bus.nats.keyvalue import KeyValue
 from bus.nats.objects import ObjectStore, create
 from bus.nats.records import JournalRecords
+from bus.nats.streams import figures
 from bus.nats.workqueue import WorkQueue
 from bus.permissions import STORE_API, micro_name
-from bus.transport import INBOX, BusMessage, Callback, OnMessage, OnRefused, inbox_of, weight
+from bus.transport import INBOX, BusMessage, Callback, OnMessage, OnRefused, StreamFigures, inbox_of, weight
 from protocol.subject_kinds import Bucket, Journal, Objects, Work
 
 log = structlog.stdlib.get_logger()
@@ -269,6 +270,10 @@ class NatsTransport:
     async def arrange(self, work: Work[Any]) -> None:
         """Make the queue of that work, or give the one there is its numbers."""
         await WorkQueue(self._store, work).arrange()
+
+    async def streams(self) -> tuple[StreamFigures, ...]:
+        """Return how all that is kept stands."""
+        return await figures(self._store)
 
     async def close(self) -> None:
         """Send what is left and go; never hangs and never fails."""

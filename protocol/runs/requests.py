@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Annotated, Final
 
 from msgspec import Meta, Struct, field
@@ -101,14 +102,27 @@ class Secrets(Struct, frozen=True, kw_only=True):
     sealed: bytes | None = None
 
 
+class RunSort(StrEnum):
+    """By what runs are ordered."""
+
+    CREATED = "createdAt"
+    UPDATED = "updatedAt"
+
+
 class ListRuns(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """RUN_LIST: the runs of `caller`, newest first."""
+    """RUN_LIST: the runs of `caller`, newest first unless another order is named.
+
+    With `after` it begins behind that run, wherever that stands in the order; `offset` counts from there.
+    """
 
     caller: str
     status: RunStatus | None = None
     template_id: TemplateId | None = None
     limit: Annotated[int, Meta(ge=1, le=MAX_LISTED)] = DEFAULT_LISTED
     offset: Annotated[int, Meta(ge=0, le=MAX_OFFSET)] = 0
+    sort: RunSort = RunSort.CREATED
+    ascending: bool = False
+    after: RunId | None = None
 
 
 class FollowRun(Struct, frozen=True, kw_only=True, omit_defaults=True):

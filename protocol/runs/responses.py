@@ -176,10 +176,14 @@ class RunSummary(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class RunList(Struct, frozen=True, kw_only=True, rename="camel"):
-    """list_task_runs: newest first; `total` counts all that fit (002 §4.3, and added `total`)."""
+    """list_task_runs: newest first (002 §4.3); added are `total`, which counts all that fit, and `offset`.
+
+    `offset` is how many of those stand before the first of these.
+    """
 
     runs: tuple[RunSummary, ...]
     total: int = 0
+    offset: int = 0
     schema_version: str = SCHEMA_VERSION
 
 

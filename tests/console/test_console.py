@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from collections.abc import Generator
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 import pytest
-from playwright.sync_api import Browser, Route, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Route, expect, sync_playwright
 
 from tests.console import WAIT_MS, ConsoleTab, console_tab
 from tests.flows.system import System, weft_up
@@ -25,18 +27,28 @@ pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here"),
 ]
 
-ACTORS: Final = "gateway,navigator,verifier,fetchers.intelligence,runner,keeper,policy,answerer,learner"
+ACTORS: Final = "gateway=2,navigator,verifier,fetchers.intelligence,runner,keeper,policy,answerer,learner,router"
 MAX_PACKED: Final = 120 * 1024
 """What all that is loaded at / may weigh."""
 
 expect.set_options(timeout=WAIT_MS)
 
 
+WEBHOOK: Final = """[[integrations]]
+name = "webhook"
+url = "{url}"
+operations = ["page.saved"]
+allow_private = ["127.0.0.0/8"]
+"""
+"""A program that is told things, and refuses them."""
+
+
 @pytest.fixture(scope="module")
-def weft(tmp_path_factory: pytest.TempPathFactory) -> Generator[System]:
-    """Run a Weft that reads pages without a browser."""
+def weft(tmp_path_factory: pytest.TempPathFactory, site: Site) -> Generator[System]:
+    """Run a Weft with two gateways that reads pages without a browser."""
     folder = tmp_path_factory.mktemp("weft")
     (folder / "data").mkdir()
+    (folder / "data" / "integrations.toml").write_text(WEBHOOK.format(url=site.url("/status/404")))
     (folder / "data" / "policy.toml").write_text('[surfaces.rest]\nmode = "preapproved"\nask = ["delete"]\n')
     with weft_up(folder, "--actors", ACTORS) as system:
         yield system
@@ -252,6 +264,110 @@ def test_a_key_is_made_for_less_and_offers_no_more(
         expect(page.get_by_text("No key was given out.")).to_be_visible()
         other.page.evaluate("location.hash = '#/conversations'")
         expect(other.page.get_by_role("alert")).to_have_text("This key is good no more. Log in with another.")
+
+
+def test_the_bus_is_shown_and_tapped_and_a_dead_letter_dropped(tab: ConsoleTab, weft: System, site: Site) -> None:
+    page = tab.page
+    told = {"integration": "webhook", "operation": "page.saved", "payload": {"url": "https://a.example/?token=t0ken"}}
+    for key in ("one", "two"):
+        weft.http.post("/api/tools/integration.invoke", json={**told, "idempotencyKey": key})
+    tab.open("#/bus", "Bus")
+    queues, letters = page.get_by_role("region", name="Queues of work"), page.get_by_role("article")
+    expect(queues.get_by_role("row", name="run_work")).to_be_visible()
+    expect(page.get_by_role("region", name="Journals")).to_contain_text("ledger")
+    expect(letters).to_have_count(2)
+    letters.first.get_by_role("button", name="Look at it").press("Enter")
+    expect(letters.first.locator("pre")).to_contain_text("https://a.example/?token=***")
+    tab.look("bus")
+    letters.first.get_by_role("button", name="Drop").press("Enter")
+    page.get_by_role("button", name="Yes").press("Enter")
+    expect(letters).to_have_count(1)
+    letters.first.get_by_role("button", name="Send again").press("Enter")
+    page.get_by_label("Find").fill("integration.")
+    page.get_by_role("link", name="integration.resend").press("Enter")
+    expect(tab.heading).to_have_text("Live tap")
+    assert "subject=integration.resend" in page.url
+
+    page.get_by_label("Subject").fill(">")
+    page.keyboard.press("Enter")
+    expect(page.locator(".card-head .badge")).to_have_text("live")
+    packets = page.get_by_role("button", name="web.browse", exact=True)
+    _until_passed(weft, site, packets)
+    packets.first.press("Enter")
+    shown = page.get_by_role("region", name="web.browse").locator("pre")
+    expect(shown).to_contain_text("/article?tapped")
+    expect(shown).to_contain_text("token=***")
+    expect(page.get_by_role("region", name="Its conversation")).to_contain_text("fetchers.intelligence")
+    tab.look("tap")
+    page.get_by_role("button", name="Pause").press("Enter")
+    kept = packets.count()
+    weft.browse(site.url("/article?paused"))
+    expect(page.locator(".figure", has_text="Passed by").locator("dd")).not_to_contain_text("0")
+    assert packets.count() == kept
+
+
+def _until_passed(weft: System, site: Site, packets: Locator) -> None:
+    """Read pages until one has passed by: the tap begins some time after the page is shown."""
+    for number in range(40):
+        weft.browse(site.url(f"/article?tapped={number}&token=t0ken"))
+        if packets.count():
+            return
+    expect(packets.first).to_be_visible()
+
+
+def test_settings_tell_where_they_come_from_and_tools_are_sent_to_a_model(tab: ConsoleTab) -> None:
+    page = tab.page
+    tab.open("#/settings", "Settings")
+    page.get_by_label("Find").fill("api_key")
+    setting = page.get_by_role("listitem").filter(has_text="WEFT_API_KEY")
+    expect(setting).to_contain_text("***")
+    page.get_by_label("From").select_option("environment")
+    page.get_by_label("Find").fill("port")
+    expect(page.get_by_role("listitem").filter(has_text="WEFT_PORT")).to_contain_text("8720")
+    tab.look("settings")
+
+    tab.open("#/routes?tool=web_answer", "Routes")
+    why = page.get_by_role("region", name="Why one is chosen")
+    expect(why).to_contain_text("no_providers_available")
+    expect(page.locator("figure.chart canvas")).to_be_visible()
+    page.get_by_role("textbox", name="Tools").fill("web_*")
+    page.get_by_role("combobox", name="Provider").select_option("openai")
+    page.get_by_role("textbox", name="Model").fill("gpt-4o-mini")
+    page.keyboard.press("Enter")
+    row = page.get_by_role("region", name="Table").get_by_role("row").filter(has_text="web_*")
+    expect(row).to_contain_text("gpt-4o-mini")
+    tab.look("routes")
+    row.get_by_role("button", name="Test").press("Enter")
+    expect(row).to_contain_text("it fails")
+    row.get_by_role("button", name="Take back").press("Enter")
+    page.get_by_role("button", name="Yes").press("Enter")
+    expect(row).to_have_count(0)
+
+
+def test_a_run_is_followed_past_the_death_of_the_gateway(tab: ConsoleTab, weft: System, site: Site) -> None:
+    page, pages = tab.page, 40
+    tab.open("#/settings", "Settings")
+    inputs = {"urls": [site.url(f"/article?dies={place}") for place in range(pages)], "concurrency": 1}
+    body = {"templateId": "batch_extract_pages", "inputs": inputs, "options": {"mode": "async"}}
+    run = weft.http.post("/api/runs", json=body).json()
+    tab.open(f"#/runs/{run['runId']}", "batch_extract_pages", settled=False)
+    expect(page.locator(".timeline .bar").first).to_be_visible()
+    replicas = weft.http.get("/api/system").json()["replicas"]
+    following = [one["pid"] for one in replicas for of in one["subjects"] if of["subject"] == "http" and of["inFlight"]]
+    assert len(following) == 1
+
+    os.kill(following[0], signal.SIGKILL)
+
+    expect(page.get_by_text("what happens meanwhile is told when it does")).to_be_visible()
+    expect(page.locator(".figures .badge")).to_have_text("succeeded")
+    expect(page.locator(".timeline .bar")).to_have_count(pages)
+    tab.open("#/runs", "Runs")
+    page.get_by_label("First those").select_option("changed last")
+    expect(page.get_by_role("row").nth(1)).to_contain_text("succeeded")
+    assert "order=updatedAt.desc" in page.url
+    tab.complaints[:] = [
+        one for one in tab.complaints if "net::ERR" not in one
+    ]  # that it is dead, the browser says too
 
 
 def test_what_pages_say_runs_nothing(tab: ConsoleTab, site: Site) -> None:

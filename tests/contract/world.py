@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from bus import Bus
 from bus.memory import PENDING_LIMIT, Broker, MemoryTransport
-from bus.permissions import CLAIMS, EVERYTHING, grant
+from bus.permissions import CLAIMS, EVERYTHING, OBSERVER, grant, observer
 from bus.serving import Handler
 from bus.transport import Transport
 from protocol.subject_kinds import Bucket, Call, Event, Journal, Objects, Subject, Work
@@ -86,6 +86,7 @@ GRANTS = {
     "keeper": grant("keeper", [SECRET], []),
     "trusted": grant("trusted", [], [], [SAFE, SESSIONS, KEY_ENDS], [STRONGROOM], [CIPHERS]),
     "stranger": grant("stranger", [], []),
+    OBSERVER: observer(),
 }
 
 

@@ -43,10 +43,10 @@ SELF = "/openapi.json"
 """The document itself, which schemathesis reads and does not try."""
 
 
-ENDLESS = ("followApprovals", "followCollection")
+ENDLESS = ("followApprovals", "followCollection", "tapBus")
 """Streams that last until the client leaves, which it never does."""
 
-NEVER = "POST /api/deliveries/{id}/resend"
+NEVER = {"GET /api/deliveries/{id}", "DELETE /api/deliveries/{id}", "POST /api/deliveries/{id}/resend"}
 """What nothing is there for: no program is told anything here."""
 
 
@@ -105,10 +105,10 @@ def test_whatever_the_document_allows_is_answered_as_it_says(
     assert (report.complete, report.operations.errored) == (True, 0)
     assert report.operations.tested == sum(one.path != SELF and one.name not in ENDLESS for one in ENDPOINTS)
     assert report.test_cases.generated > EXAMPLES * sum(endpoint.body is not None for endpoint in ENDPOINTS)
-    never = [
+    never = {
         name for name, phases in report.valid_rates.items() if not sum(phase["accepted"] for phase in phases.values())
-    ]
-    assert never == [NEVER]
+    }
+    assert never == NEVER
 
 
 def ended_run(weft: System, site: Site) -> Run:

@@ -11,7 +11,9 @@ function colour(name) {
 
 const clock = (_plot, splits) => splits.map((at) => new Date(at * 1_000).toLocaleTimeString('en-GB'));
 
-function options(width, lines) {
+const date = (_plot, splits) => splits.map((at) => new Date(at * 1_000).toLocaleDateString('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' }));
+
+function options(width, lines, days) {
   const axis = { stroke: colour('soft'), grid: { stroke: colour('line'), width: 1 }, ticks: { show: false }, font: '11px system-ui' };
   const values = (_plot, splits) => splits.map((value) => (value >= 1_000 ? `${value / 1_000}k` : String(value)));
   return {
@@ -21,9 +23,9 @@ function options(width, lines) {
     cursor: { show: false },
     padding: [10, 6, 0, 0],
     scales: { y: { range: (_plot, _low, high) => [0, high > 0 ? high * 1.15 : 1] } },
-    axes: [{ ...axis, values: clock, space: 80, size: 30 }, { ...axis, values, size: 44, space: 34 }],
+    axes: [{ ...axis, values: days ? date : clock, space: 80, size: 30 }, { ...axis, values, size: 44, space: 34 }],
     series: [{}, ...lines.map((line) => ({
-      label: line.name, stroke: colour(line.colour), width: 2, dash: line.dashed ? [5, 4] : undefined, points: { show: false }, spanGaps: true,
+      label: line.name, stroke: colour(line.colour), width: 2, dash: line.dashed ? [5, 4] : undefined, points: { show: days }, spanGaps: true,
     }))],
   };
 }
@@ -34,13 +36,13 @@ function padded(times, lines) {
   return [pads ? [start, ...times] : times, ...lines.map((line) => (pads ? [null, ...line.values] : line.values))];
 }
 
-// `lines` are {name, colour, dashed, values}, parallel to `times` (seconds since the epoch).
-export function Chart({ title, unit, times, lines }) {
+// `lines` are {name, colour, dashed, values}, parallel to `times` (seconds since the epoch), of which `days` are each the start of one.
+export function Chart({ title, unit, times, lines, days = false }) {
   const place = useRef(null), plot = useRef(null), [turn, setTurn] = useState(0);
-  const data = padded(times, lines);
+  const data = days ? [times, ...lines.map((line) => line.values)] : padded(times, lines);
   const names = lines.map((line) => line.name).join();
   useEffect(() => {
-    const made = new uPlot(options(place.current.clientWidth, lines), data, place.current);
+    const made = new uPlot(options(place.current.clientWidth, lines, days), data, place.current);
     plot.current = made;
     const sized = new ResizeObserver(() => made.setSize({ width: place.current.clientWidth, height: HEIGHT }));
     sized.observe(place.current);

@@ -6,14 +6,18 @@ import { link, useRoute } from './router.js';
 import { forgetSamples } from './system.js';
 import { Actors } from './pages/actors.js';
 import { Approvals } from './pages/approvals.js';
+import { Bus } from './pages/bus.js';
 import { Conversation, Conversations } from './pages/conversations.js';
 import { Home } from './pages/home.js';
 import { Keys } from './pages/keys.js';
 import { Page } from './pages/page.js';
 import { Pattern, Patterns } from './pages/patterns.js';
 import { RecordedConversation, Recordings } from './pages/recordings.js';
+import { Routes } from './pages/routes.js';
 import { Run } from './pages/run.js';
 import { Runs } from './pages/runs.js';
+import { Settings } from './pages/settings.js';
+import { Tap } from './pages/tap.js';
 
 // Each page by the first part of its address, and what shows `one` of its things by the second; a key is offered those of its scopes.
 const PAGES = {
@@ -25,6 +29,9 @@ const PAGES = {
   patterns: { name: 'Patterns', view: Patterns, one: Pattern, scope: 'browse' },
   actors: { name: 'Actors', view: Actors, scope: 'operate' },
   recordings: { name: 'Recordings', view: Recordings, one: RecordedConversation, scope: 'operate' },
+  bus: { name: 'Bus', view: Bus, one: Tap, scope: 'operate' },
+  routes: { name: 'Routes', view: Routes, scope: 'operate' },
+  settings: { name: 'Settings', view: Settings, scope: 'operate' },
   keys: { name: 'Keys', view: Keys, scope: 'operate' },
 };
 

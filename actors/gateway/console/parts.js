@@ -17,7 +17,8 @@ export const number = (value) => (value ?? 0).toLocaleString('en');
 
 export function bytes(value) {
   if (value < 1_024) return `${value} B`;
-  return value < 1_048_576 ? `${(value / 1_024).toFixed(1)} KiB` : `${(value / 1_048_576).toFixed(1)} MiB`;
+  const [size, unit] = value < 1_048_576 ? [1_024, 'KiB'] : value < 1_073_741_824 ? [1_048_576, 'MiB'] : [1_073_741_824, 'GiB'];
+  return `${Number((value / size).toFixed(1))} ${unit}`;
 }
 
 export function Time({ at }) {

@@ -7,9 +7,9 @@ const KEPT = 200;
 const FETCHER = 'fetchers.';
 export const TIERS = ['intelligence', 'lightweight', 'playwright'];
 
-let samples = [], last = null;
+let samples = [], last = null, before = null;
 
-export const forgetSamples = () => { [samples, last] = [[], null]; };
+export const forgetSamples = () => { [samples, last, before] = [[], null, null]; };
 
 // What happened between two answers, by tier: pages a minute, errors a minute, and how long the last calls took.
 export function sampleOf(before, now) {
@@ -32,12 +32,12 @@ export function sampleOf(before, now) {
 async function look(signal) {
   const now = await get('/api/system', { signal });
   if (last && now.at > last.at) samples = [...samples, sampleOf(last, now)].slice(-KEPT);
-  last = now;
+  if (!last || now.at > last.at) [before, last] = [last, now];
 }
 
-// {system, samples, error}: live as long as the page that asks is shown, and looked at.
+// {system, before, samples, error}: the last answer and the one before it, live as long as the page that asks is shown, and looked at.
 export function useSystem(wanted) {
-  const [state, setState] = useState({ system: last, samples });
+  const [state, setState] = useState({ system: last, before, samples });
   useEffect(() => {
     if (!wanted) return undefined;
     const stop = new AbortController();
@@ -46,7 +46,7 @@ export function useSystem(wanted) {
       if (!document.hidden) {
         try {
           await look(stop.signal);
-          setState({ system: last, samples });
+          setState({ system: last, before, samples });
         } catch (error) {
           if (stop.signal.aborted) return;
           setState((former) => ({ ...former, error }));

@@ -11,10 +11,10 @@ from types import MappingProxyType
 
 from anyio import to_thread
 from starlette.requests import Request
-from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from starlette.responses import RedirectResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from actors.gateway.http import not_allowed, nothing_here, refusal
+from actors.gateway.http import FRONT, not_allowed, nothing_here, refusal
 
 FOLDER = Path(__file__).parents[1] / "console"
 INDEX = "index.html"
@@ -32,13 +32,17 @@ PACKAGED: Mapping[str, str] = MappingProxyType(
 
 _OWN = (
     *("console.css", "weft.svg", "main.js", "api.js", "router.js", "parts.js", "markdown.js", "charts.js", "system.js"),
-    *(f"pages/{name}.js" for name in ("actors", "approvals", "conversations", "home")),
-    *(f"pages/{name}.js" for name in ("keys", "page", "patterns", "recordings", "run", "runs")),
+    "virtual.js",
+    *(f"pages/{name}.js" for name in ("actors", "approvals", "bus", "conversations", "home", "keys", "page")),
+    *(f"pages/{name}.js" for name in ("patterns", "recordings", "routes", "run", "runs", "settings", "tap")),
 )
 FILES: Mapping[str, str] = MappingProxyType({**{name: name for name in _OWN}, **PACKAGED})
 """Each file of the console below /console/, and where it lies."""
 
-PATHS = frozenset(_PREFIX + name for name in FILES)
+HOMES = (_PREFIX.rstrip("/"), _PREFIX)
+"""Where people look for the console, which is at `/`."""
+
+PATHS = frozenset((*HOMES, *(_PREFIX + name for name in FILES)))
 
 _MEDIA: Mapping[str, str] = MappingProxyType(
     {
@@ -58,6 +62,7 @@ HEADERS: Mapping[str, str] = MappingProxyType(
         "Cache-Control": "no-cache",
     }
 )
+_LEADS_ON = {"Cache-Control": "no-cache"}
 
 
 @dataclass(frozen=True)
@@ -130,6 +135,16 @@ class ConsoleFile:
         await response(scope, receive, send)
 
 
-def console_files(files: ConsoleFiles) -> dict[str, ConsoleFile]:
-    """Return what answers at each path below /console/."""
-    return {_PREFIX + name: ConsoleFile(files, path) for name, path in FILES.items()}
+async def _redirect(scope: Scope, receive: Receive, send: Send) -> None:
+    """ASGI: send a browser to the console; what stands behind # it takes along."""
+    allowed = scope["method"] in {"GET", "HEAD"}
+    response = RedirectResponse(FRONT, headers=_LEADS_ON) if allowed else refusal(not_allowed("GET"))
+    await response(scope, receive, send)
+
+
+def console_files(files: ConsoleFiles) -> dict[str, ASGIApp]:
+    """Return what answers at /console and at each path below it."""
+    return {
+        **dict.fromkeys(HOMES, _redirect),
+        **{_PREFIX + name: ConsoleFile(files, path) for name, path in FILES.items()},
+    }

@@ -25,6 +25,7 @@ from actors.gateway.rest import (
     answers,
     approvals,
     browse,
+    bus,
     collections,
     compatible,
     conversations,
@@ -417,6 +418,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *operation.KEY_ENDPOINTS,
     *pairing.ENDPOINTS,
     *system.ENDPOINTS,
+    *bus.ENDPOINTS,
     *operation.HEALTH_ENDPOINTS,
     Endpoint("GET", "/docs", "docs", "Show these endpoints to people.", _docs, media=(docs.MEDIA,), open=True),
     Endpoint("GET", "/openapi.json", "openapi", "Describe these endpoints.", _openapi, open=True),
@@ -424,4 +426,4 @@ ENDPOINTS: tuple[Endpoint, ...] = (
 
 PATHS = frozenset(endpoint.path for endpoint in ENDPOINTS)
 OPEN_PATHS = frozenset(endpoint.path for endpoint in ENDPOINTS if endpoint.open)
-PROBES = OPEN_PATHS | {"/metrics", "/api/system", "/api/me"}
+PROBES = OPEN_PATHS | {"/metrics", "/api/bus", "/api/me", "/api/settings", "/api/system"}

@@ -17,11 +17,11 @@ from actors.gateway.request import RequestContext
 from actors.gateway.rest.browse import VARY
 from actors.gateway.rest.routing import Addressed, Endpoint, Tag
 from actors.gateway.rest.streaming import ArtifactDownload, EventForm, EventStream, RunStream
-from actors.gateway.runs import ResumeRequest
+from actors.gateway.runs import OrderedRunsRequest, ResumeRequest
 from protocol.faults import FaultError
 from protocol.runs.responses import ArtifactChunk, CancelAnswer, Run, RunAccepted, RunList, RuntimeProfile, TemplateList
 from protocol.runs.states import ArtifactType
-from protocol.tools.runs import MAX_HANDLE_CHARS, ArtifactRequest, RunRequest, RunsRequest
+from protocol.tools.runs import MAX_HANDLE_CHARS, ArtifactRequest, RunRequest
 
 MAX_NUMBER = 2**53 - 1
 """The largest integer that every reader of JSON takes as it is (RFC 8259 §6)."""
@@ -77,7 +77,7 @@ async def _run_events(app: AppContext, request: RequestContext, arguments: RunRe
     return EventStream(app, request, lambda watched: runs.run(app, watched, arguments), form)
 
 
-async def _list(app: AppContext, request: RequestContext, arguments: RunsRequest) -> Response:
+async def _list(app: AppContext, request: RequestContext, arguments: OrderedRunsRequest) -> Response:
     return answer(await runs.list_runs(app, request, arguments))
 
 
@@ -185,12 +185,13 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         path="/api/runs",
         name="listRuns",
         summary="List your runs, newest first.",
-        about="`total` counts all that fit, beyond `limit` too.",
+        about="`total` counts all that fit, beyond `limit` too, and `offset` those before the first that is listed. "
+        "With `after` a list goes on behind a run, whatever was begun or has changed meanwhile.",
         run=_list,
-        params=RunsRequest,
+        params=OrderedRunsRequest,
         answer=RunList,
         errors=_INSIDE,
-        example={"status": "running", "templateId": "batch_extract_pages", "limit": 20, "offset": 0},
+        example={"status": "running", "templateId": "batch_extract_pages", "limit": 20, "sort": "updatedAt"},
         **_FAMILY,
     ),
     Endpoint(

@@ -14,6 +14,7 @@ from actors.gateway.http import answer
 from actors.gateway.request import RequestContext
 from actors.gateway.rest.operation import LOOK_MS, missing
 from actors.gateway.rest.routing import Endpoint
+from actors.gateway.shown_settings import ShownSetting
 from bus.clock import now_ms
 from bus.stats import EndpointStats, Replica
 from protocol.access import KeyLimits, caller_key
@@ -96,6 +97,13 @@ class SystemFigures(Struct, frozen=True, kw_only=True, rename="camel"):
     schema_version: str = SCHEMA_VERSION
 
 
+class SettingList(Struct, frozen=True, kw_only=True, rename="camel"):
+    """Every setting of the host of this gateway."""
+
+    settings: tuple[ShownSetting, ...]
+    schema_version: str = SCHEMA_VERSION
+
+
 async def _me(app: AppContext, request: RequestContext, _arguments: None) -> Response:
     caller = request.caller
     key = caller_key(caller.name)
@@ -114,6 +122,10 @@ async def _system(app: AppContext, _request: RequestContext, _arguments: None) -
     replicas = await app.bus.replicas(LOOK_MS)
     usages = await app.ledger.usages(app.bus)
     return answer(figures(replicas, usages.values(), now_ms(), app.version), headers=_NOT_KEPT)
+
+
+async def _settings(app: AppContext, _request: RequestContext, _arguments: None) -> Response:
+    return answer(SettingList(settings=app.settings), headers=_NOT_KEPT)
 
 
 def figures(replicas: tuple[Replica, ...], usages: Iterable[Usage], now: int, version: str) -> SystemFigures:
@@ -204,6 +216,16 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         "again after some seconds, and the difference is what happened since.",
         run=_system,
         answer=SystemFigures,
+        scope=Scope.OPERATE,
+        **_LOOK,
+    ),
+    Endpoint(
+        path="/api/settings",
+        name="listSettings",
+        summary="List every setting: its value, where that comes from, and what it does; no secret is told.",
+        about="Those that `weft up` was started with at the host of this gateway, as `weft doctor` lists them.",
+        run=_settings,
+        answer=SettingList,
         scope=Scope.OPERATE,
         **_LOOK,
     ),

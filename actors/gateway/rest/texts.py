@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 from urllib.parse import quote
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType, structs
 from starlette.responses import Response
 
 from actors.gateway import collections
 from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
+from actors.gateway.approvals import whose
 from actors.gateway.http import HttpStatusError, answer
 from actors.gateway.request import RequestContext
 from actors.gateway.rest.collections import CollectionPath, Id, Limit, Offset
 from actors.gateway.rest.routing import Addressed, Endpoint, Tag
 from actors.gateway.rest.through_gate import calling, outcome_response, tool_endpoint
 from actors.gateway.tool_calls import ClientCall, call_tool
+from actors.masking import mask, mask_text
 from actors.safe_html import PAGE_POLICY, html_page
 from actors.text_citations import with_citations
 from protocol.agent import TransformType
 from protocol.collection_views import TextInfo, TextList
 from protocol.faults import Code, FaultError
-from protocol.integrations import Delivery, DeliveryId, DeliveryList, DeliveryState, ListDeliveries, ResendDelivery
+from protocol.integrations import Delivery, DeliveryId, DeliveryList, DeliveryState, ListDeliveries, NamedDelivery
 from protocol.search import MAX_QUERY_CHARS
-from protocol.subjects import DELIVERY_LIST, DELIVERY_RESEND
+from protocol.subjects import DELIVERY_DROP, DELIVERY_GET, DELIVERY_LIST, DELIVERY_RESEND
 from protocol.tools.collections import SaveArtifact
 from protocol.tools.tool import Surface
 
@@ -118,13 +120,26 @@ async def _file(app: AppContext, request: RequestContext, arguments: TextFileQue
 
 
 async def _deliveries(app: AppContext, request: RequestContext, arguments: DeliveriesQuery) -> Response:
-    query = ListDeliveries(caller=request.caller.name, state=arguments.state, limit=arguments.limit)
+    query = ListDeliveries(caller=whose(request), state=arguments.state, limit=arguments.limit)
     return answer(await app.bus.call(DELIVERY_LIST, query, wait_ms=app.grace_ms))
 
 
 async def _resend(app: AppContext, request: RequestContext, arguments: DeliveryPath) -> Response:
-    order = ResendDelivery(caller=request.caller.name, id=arguments.id)
-    return answer(await app.bus.call(DELIVERY_RESEND, order, wait_ms=app.grace_ms))
+    return answer(await app.bus.call(DELIVERY_RESEND, _named(request, arguments), wait_ms=app.grace_ms))
+
+
+async def _delivery(app: AppContext, request: RequestContext, arguments: DeliveryPath) -> Response:
+    delivery = await app.bus.call(DELIVERY_GET, _named(request, arguments), wait_ms=app.grace_ms)
+    payload = cast("dict[str, Any]", mask(delivery.payload))
+    return answer(structs.replace(delivery, payload=payload, answer=mask_text(delivery.answer)))
+
+
+async def _drop(app: AppContext, request: RequestContext, arguments: DeliveryPath) -> Response:
+    return answer(await app.bus.call(DELIVERY_DROP, _named(request, arguments), wait_ms=app.grace_ms))
+
+
+def _named(request: RequestContext, arguments: DeliveryPath) -> NamedDelivery:
+    return NamedDelivery(caller=whose(request), id=arguments.id)
 
 
 async def _transform(
@@ -144,6 +159,7 @@ _PROGRAMS: dict[str, Any] = {"scope": Scope.INTEGRATIONS, "tag": Tag.TOOLS, "err
 _TAG = Tag.COLLECTIONS
 _TEXT = "/api/texts/{id}"
 _ID = {"id": "art_Zk9rT2VxYw0pQmJtS1dHcA"}
+_ONE_DELIVERY = "/api/deliveries/{id}"
 _DELIVERY = {"id": "dlv_0123456789abcdef0123456789abcdef"}
 
 ENDPOINTS: tuple[Endpoint, ...] = (
@@ -248,10 +264,35 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         path="/api/deliveries",
         name="listDeliveries",
         summary="List what other programs were told for you, the newest first; `dead` is what none has taken.",
+        about="Those of your key; with the scope `operate` everybody's.",
         run=_deliveries,
         params=DeliveriesQuery,
         answer=DeliveryList,
         example={"state": "dead", "limit": 20},
+        **_PROGRAMS,
+    ),
+    Endpoint(
+        method="GET",
+        path=_ONE_DELIVERY,
+        name="getDelivery",
+        summary="Tell what another program was told, with the payload, and what it answered.",
+        about="The answer is the other program's, and not to be trusted; what has the form of a secret is masked. A "
+        "delivery of another key is a 404, but for a key with the scope `operate`.",
+        run=_delivery,
+        params=DeliveryPath,
+        answer=Delivery,
+        example=_DELIVERY,
+        **_PROGRAMS,
+    ),
+    Endpoint(
+        method="DELETE",
+        path=_ONE_DELIVERY,
+        name="dropDelivery",
+        summary="Forget what no program has taken; its idempotency key may be used anew.",
+        run=_drop,
+        params=DeliveryPath,
+        answer=Delivery,
+        example=_DELIVERY,
         **_PROGRAMS,
     ),
     Endpoint(

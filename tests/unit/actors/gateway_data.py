@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,10 @@ from msgspec import Struct
 
 from actors.settings import Settings
 from bus import tracing
+from bus.memory import Broker
 from bus.memory.stores import HeldBlobs, HeldKeys, MemoryBlobs, MemoryKeys
+from bus.observing import Observer
+from bus.permissions import OBSERVER, observer
 from bus.seal import Seal
 from bus.stats import BUCKET_BOUNDS_S, EndpointStats, Meter, Replica
 from bus.stores import FileStore, KeyTable
@@ -170,6 +173,7 @@ class FakeBus:
         self.calls: list[tuple[Any, ...]] = []
         self.told: list[tuple[str, Any]] = []
         self.meters: dict[str, Meter] = {}
+        self.broker = Broker()
         self.held: dict[str, HeldKeys] = {}
         self.blobs = MemoryBlobs(HeldBlobs(), lambda: None)
         self.asked = anyio.Event()
@@ -197,6 +201,10 @@ class FakeBus:
     async def table(self, bucket: Any) -> KeyTable[Any]:
         held = self.held.setdefault(bucket.name, HeldKeys(bucket.ttl_ms))
         return KeyTable(bucket, MemoryKeys(held, lambda: None), self.seal if bucket.sealed else None)
+
+    @asynccontextmanager
+    async def observer(self) -> AsyncGenerator[Observer]:
+        yield Observer(self.broker.connect(OBSERVER, observer()))
 
     def meter(self, subject: str) -> Meter:
         return self.meters.setdefault(subject, Meter(subject))

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from actors.settings import Settings
+from actors.settings import Loaded, Settings
 from bus.stats import Replica
 from bus.transport import BusMessage
 from protocol.browse import BrowseContent, BrowseMetadata, BrowseResult
@@ -68,8 +68,8 @@ class FakeLaunch(ModuleType):
         self._error = error
         self._status = status
 
-    def up(self, settings: Settings, **choices: object) -> int:
-        self.asked = {"settings": settings, **choices}
+    def up(self, loaded: Loaded, **choices: object) -> int:
+        self.asked = {"settings": loaded.settings, **choices}
         if self._error:
             raise self._error
         return self._status

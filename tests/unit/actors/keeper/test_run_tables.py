@@ -5,19 +5,21 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.keeper.run_tables import RunTables
+from actors.keeper.run_tables import RunQueries, RunTables
 from actors.keeper.views import change_of
 from actors.projection.database import Database, Row, rows
 from actors.projection.projection import Projection
 from bus.stores import JournalLine
-from protocol.faults import Code, fault
+from protocol.faults import Code, FaultError, fault
 from protocol.runs.events import LedgerLine, RunState, StepEnded
+from protocol.runs.requests import ListRuns, RunSort
 from protocol.runs.responses import RunEvent
 from protocol.runs.states import RunStatus, StepStatus
 from tests.unit.actors.keeper.ledger_data import (
@@ -112,3 +114,28 @@ def test_a_run_never_leaves_its_end_nor_loses_a_step(lines: list[LedgerLine]) ->
         assert change.event.id == number
         run = change.run
         outcomes.add(index)
+
+
+async def test_a_list_goes_on_behind_a_run_in_every_order(tmp_path: Path) -> None:
+    begun = [created(run_id(number), at=NOW + number // 2) for number in range(6)]
+    changed = [taken(run_id(number), at=NOW + 20 - number) for number in (4, 1)]
+    database = Database(tmp_path / "keeper.sqlite", "actors.keeper")
+    async with database.open():
+        await Projection("ledger", database, (RunTables(database),)).apply(numbered([*begun, *changed]))
+        queries = RunQueries(database)
+
+        async def listed(**chosen: Any) -> tuple[list[str], int, int]:
+            page = await queries.page(ListRuns(caller=ME, **chosen))
+            return [run.run_id for run in page.runs], page.offset, page.total
+
+        newest = [run_id(number) for number in range(5, -1, -1)]
+        assert await listed() == (newest, 0, 6)
+        assert await listed(after=run_id(4), limit=2) == (newest[2:4], 2, 6)
+        assert await listed(after=run_id(4), limit=2, offset=1) == (newest[3:5], 3, 6)
+        assert await listed(ascending=True, after=run_id(1)) == (newest[-3::-1], 2, 6)
+        assert await listed(status=RunStatus.RUNNING, after=run_id(4)) == ([run_id(1)], 1, 2)
+        (first, second, *_), *_ = await listed(sort=RunSort.UPDATED)
+        assert {first, second} == {run_id(4), run_id(1)}
+        assert await listed(sort=RunSort.UPDATED, after=second, limit=1) == ([run_id(5)], 2, 6)
+        with pytest.raises(FaultError, match="no run of this id"):
+            await listed(after=run_id(9))

@@ -16,7 +16,7 @@ from actors.runner import integrations as sending
 from actors.tool_files import read_integrations
 from protocol import subjects
 from protocol.faults import Code, FaultError
-from protocol.integrations import MAX_TRIES, Delivery, DeliveryState, ListDeliveries, ResendDelivery
+from protocol.integrations import MAX_TRIES, Delivery, DeliveryState, ListDeliveries, NamedDelivery
 from protocol.policy import ToolErrorCode, ToolResult, ToolStatus
 from tests.requirements import requirement
 from tests.unit.actors.runner.outside import LOOPBACK, ME, Asked, Server, World, json_of, serving, world
@@ -124,17 +124,34 @@ async def test_what_nobody_takes_is_a_dead_letter_that_can_be_sent_again(tmp_pat
         (dead,) = await deliveries(here, state=DeliveryState.DEAD)
         assert (dead.tries, dead.http_status, dead.payload) == (MAX_TRIES, 503, {})
         assert await deliveries(here, "key_you") == ()
-        with pytest.raises(FaultError, match="no such delivery"):
-            await here.bus.call(subjects.DELIVERY_RESEND, ResendDelivery(caller="key_you", id=dead.id))
+        for call in (subjects.DELIVERY_GET, subjects.DELIVERY_RESEND, subjects.DELIVERY_DROP):
+            with pytest.raises(FaultError, match="no such delivery"):
+                await here.bus.call(call, NamedDelivery(caller="key_you", id=dead.id))
+        whole = await here.bus.call(subjects.DELIVERY_GET, NamedDelivery(caller=None, id=dead.id))
+        assert (whole.caller, bool(whole.payload)) == (ME, True)
 
-        await here.bus.call(subjects.DELIVERY_RESEND, ResendDelivery(caller=ME, id=dead.id))
+        await here.bus.call(subjects.DELIVERY_RESEND, NamedDelivery(caller=ME, id=dead.id))
         while not await deliveries(here, state=DeliveryState.DELIVERED):
             await anyio.lowlevel.checkpoint()
 
         assert len(server.asked) == MAX_TRIES + 1
         assert len({one.headers["idempotency-key"] for one in server.asked}) == 1
-        with pytest.raises(FaultError, match="only what is dead"):
-            await here.bus.call(subjects.DELIVERY_RESEND, ResendDelivery(caller=ME, id=dead.id))
+        for call in (subjects.DELIVERY_RESEND, subjects.DELIVERY_DROP):
+            with pytest.raises(FaultError, match="only what is dead"):
+                await here.bus.call(call, NamedDelivery(caller=ME, id=dead.id))
+
+
+async def test_a_dead_letter_that_is_dropped_is_gone_and_its_key_is_free(tmp_path: Path) -> None:
+    async with serving(moody(MAX_TRIES)) as server, around(tmp_path, server) as here:
+        await invoke(here)
+        (dead,) = (await here.bus.call(subjects.DELIVERY_LIST, ListDeliveries(caller=None))).deliveries
+
+        dropped = await here.bus.call(subjects.DELIVERY_DROP, NamedDelivery(caller=None, id=dead.id))
+
+        assert (dropped.id, dropped.state, await deliveries(here)) == (dead.id, DeliveryState.DEAD, ())
+        assert (await invoke(here)).status is ToolStatus.OK
+        (again,) = await deliveries(here)
+        assert (again.id, again.state) == (dead.id, DeliveryState.DELIVERED)
 
 
 async def test_whoever_goes_on_after_a_death_sends_the_same(tmp_path: Path) -> None:

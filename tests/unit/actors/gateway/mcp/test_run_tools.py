@@ -249,6 +249,7 @@ async def test_runs_are_listed_with_the_way_to_the_next_ones() -> None:
     assert told.structured_content == {
         "runs": [msgspec.to_builtins(SUMMARY)],
         "total": 3,
+        "offset": 0,
         "schemaVersion": "1.0",
     }
     assert "Runs 2 to 2 of 3" in words(told)

@@ -8,9 +8,10 @@ import pytest
 from msgspec import structs
 
 from actors.gateway.rest import console
+from actors.gateway.shown_settings import shown_settings
 from bus.stats import EndpointStats, Replica
 from tests.unit.actors.gateway.rest.calling import client, error_of
-from tests.unit.actors.gateway_data import FakeBus
+from tests.unit.actors.gateway_data import KEY, FakeBus, settings
 
 FETCH = EndpointStats(
     subject="web.fetch.intelligence",
@@ -66,6 +67,22 @@ async def test_a_key_is_told_of_itself() -> None:
     assert (nobody.status_code, error_of(nobody).code) == (401, "AUTH_INVALID_CREDENTIALS")
 
 
+async def test_settings_are_told_with_their_source_and_without_secrets() -> None:
+    origins = {"host": "--host", "api_key": "WEFT_API_KEY", "drain_ms": "/etc/weft.toml"}
+    chosen = settings(host="127.0.0.1", drain_ms=7, nats_url="nats://u:hush@a:1")
+
+    told = {one.name: one for one in shown_settings(chosen, origins)}
+
+    assert (told["drain_ms"].value, told["drain_ms"].source, told["drain_ms"].origin) == ("7", "file", "/etc/weft.toml")
+    assert (told["api_key"].value, told["api_key"].source, told["api_key"].secret) == ("***", "environment", True)
+    assert (told["host"].source, told["port"].source, told["vault_key"].value) == ("flag", "default", "***")
+    assert told["nats_url"].value == "nats://***@a:1"
+    async with client(FakeBus()) as http:
+        answer = await http.get("/api/settings")
+    assert [one["name"] for one in answer.json()["settings"]] == list(told)
+    assert KEY not in answer.text
+
+
 async def test_the_files_of_the_console_are_open_and_kept_by_the_browser(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -82,7 +99,8 @@ async def test_the_files_of_the_console_are_open_and_kept_by_the_browser(
         changed = await http.get("/console/main.js", headers={"if-none-match": first.headers["etag"]})
         plain = await http.get("/console/main.js", headers={"accept-encoding": "identity"})
         front = await http.get("/", headers={"accept": "text/html"})
-        others = [await http.get(f"/console/{name}") for name in ("package.json", "index.html", "../http.py", "")]
+        others = [await http.get(f"/console/{name}") for name in ("package.json", "index.html", "../http.py")]
+        homes = [await http.get(path) for path in ("/console", "/console/")]
         posted = await http.post("/console/main.js")
         (tmp_path / console.PACKAGED["htm.js"]).unlink()
         missing = await http.get("/console/htm.js")
@@ -98,5 +116,6 @@ async def test_the_files_of_the_console_are_open_and_kept_by_the_browser(
         assert "unsafe" not in policy
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert answer.headers["referrer-policy"] == "no-referrer"
-    assert [answer.status_code for answer in others] == [401] * 4
+    assert [answer.status_code for answer in others] == [401] * 3
+    assert [(answer.status_code, answer.headers["location"]) for answer in homes] == [(307, "/")] * 2
     assert (posted.status_code, missing.status_code) == (405, 404)
