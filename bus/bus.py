@@ -6,7 +6,7 @@ import os
 import socket
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
 from typing import Any, Never, Protocol, TypeVar
 
@@ -29,13 +29,18 @@ from bus.tracing import inject, sending, span
 from bus.transport import BusMessage, Queue, Transport
 from bus.wire import PacketCodec
 from bus.work import Worker, enqueue
-from protocol.faults import FaultError
+from protocol.faults import Code, FaultError, fault
 from protocol.subject_kinds import Bucket, Call, Event, Journal, Objects, Subject, Work
 
 _TAP_ROOM = 10_000
 """Packets that a slow onlooker may be behind, before it loses some."""
 
 log = structlog.stdlib.get_logger()
+
+NOT_OBSERVED = "bus_not_observed"
+_NOT_OBSERVED = (
+    "The bus cannot be looked at from this gateway: NATS is away, or its host was given no key of observer (nats_keys)."
+)
 
 FOLLOW_AGAIN_S = 1.0
 """Between two tries to follow a bucket, while the bus is broken."""
@@ -326,12 +331,16 @@ class Bus:
         """Look at the whole bus while the block lasts.
 
         Raises:
-            TransportError: this participant is not trusted with that, or cannot connect for it.
+            FaultError: INTERNAL_UNAVAILABLE, this participant is not trusted with that, or cannot connect for it.
         """
         if self.observing is None:
-            msg = f"{self.actor} may not look at the bus"
-            raise TransportError(msg)
-        async with self.observing() as transport:
+            raise FaultError(fault(Code.INTERNAL_UNAVAILABLE, _NOT_OBSERVED))
+        async with AsyncExitStack() as stack:
+            try:
+                transport = await stack.enter_async_context(self.observing())
+            except TransportError as error:
+                log.warning(NOT_OBSERVED, reason=str(error))
+                raise FaultError(fault(Code.INTERNAL_UNAVAILABLE, _NOT_OBSERVED)) from None
             yield Observer(transport)
 
     async def tap(self, subject: str = ">") -> AsyncIterator[BusMessage]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import anyio
+import pytest
 
 from bus.errors import ForbiddenError
 from bus.observing import MAX_HELD, Observer
 from bus.permissions import OBSERVER
+from protocol.faults import Code, FaultError
 from tests.contract.world import CHORE, DIARY, TOLD, Ask, MakeWorld, taking_part, until
 
 
@@ -60,3 +62,16 @@ async def test_an_observer_knows_how_journals_and_queues_stand(make_world: MakeW
     assert (diary.messages, diary.last_sequence, diary.size_bytes > 0, diary.last_at_ms > 0) == (1, 1, True, True)
     assert (diary.max_bytes, diary.consumers) == (DIARY.max_bytes, ())
     assert (chore.messages, consumer.waiting, consumer.in_hand, consumer.again) == (3, 2, 1, 0)
+
+
+async def test_who_is_not_trusted_with_it_does_not_observe(make_world: MakeWorld) -> None:
+    async with make_world() as world, taking_part(world, "asker") as asker:
+        with pytest.raises(FaultError, match="cannot be looked at") as refusal:
+            async with asker.observer():
+                pass
+        asker.observing = lambda: world.connect(OBSERVER)
+        async with asker.observer() as looking:
+            stands = await looking.streams()
+
+    assert refusal.value.fault.code is Code.INTERNAL_UNAVAILABLE
+    assert "JOURNAL_diary" in {one.name for one in stands}
