@@ -13,6 +13,10 @@ _WORDS = (
     "passwd", "password", "privatekey", "secret", "seed", "signature", "token",
 )  # fmt: skip
 _SECRET_NAME = re.compile("|".join(_WORDS))
+_TYPES = re.compile(r"(?:.{0,64}[._])?(?:type|type_text|type_keys|set_value|fill)")
+"""The operations and tools that put words into a page, on any surface."""
+
+_TYPED = ("text", "value")
 _SHORT_NAMES = frozenset({"auth", "pwd", "sid"})
 
 # Repetitions are bounded: what passes on the bus was written by strangers.
@@ -36,6 +40,11 @@ def is_secret(name: str) -> bool:
     return bare in _SHORT_NAMES or _SECRET_NAME.search(bare) is not None
 
 
+def mask_packet(packet: object) -> object:
+    """Hide the secrets of a packet, and what it types into a page: nobody can see whether that is one."""
+    return mask(_without_typed(packet))
+
+
 def mask(value: object) -> object:
     """Hide the secrets of a JSON value at every depth; None and empty texts stay, since they hide nothing."""
     if isinstance(value, str):
@@ -57,6 +66,23 @@ def mask_text(text: str) -> str:
 def mask_headers(headers: Mapping[str, str]) -> dict[str, str]:
     """Hide the secrets of a map of headers."""
     return {name: str(_hidden(value)) if is_secret(name) else mask_text(value) for name, value in headers.items()}
+
+
+def _without_typed(value: object) -> object:
+    """Hide the words of each operation and each call of a tool that types."""
+    if isinstance(value, list):
+        return [_without_typed(one) for one in cast("list[object]", value)]
+    if not isinstance(value, dict):
+        return value
+    given = cast("dict[str, object]", value)
+    shown = {name: _without_typed(one) for name, one in given.items()}
+    names = (given.get("type"), given.get("name"))
+    if any(isinstance(name, str) and _TYPES.fullmatch(name) for name in names):
+        for holder in (shown, shown.get("arguments")):
+            if isinstance(holder, dict):
+                typed = cast("dict[str, object]", holder)
+                typed.update({name: _hidden(typed[name]) for name in _TYPED if isinstance(typed.get(name), str)})
+    return shown
 
 
 def _mask_object(value: dict[str, object]) -> dict[str, object]:

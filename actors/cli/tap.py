@@ -13,7 +13,7 @@ import typer
 from actors.cli import terminal
 from actors.cli.connection import connected
 from actors.cli.options import ConfigFile, DataDir, Json, LogLevel, read
-from actors.masking import mask, mask_headers
+from actors.masking import mask_headers, mask_packet
 from protocol import schemas
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def _about(packet: dict[str, Any]) -> str:
 
 def _decoded(payload: bytes) -> Any:
     try:
-        return mask(msgspec.json.decode(payload))
+        return mask_packet(msgspec.json.decode(payload))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 

@@ -15,7 +15,7 @@ from actors.gateway.errors import to_error
 from actors.gateway.http import refusal
 from actors.gateway.http_input import drain
 from actors.gateway.rest.streaming import EventResponse, event_message
-from actors.masking import mask, mask_headers
+from actors.masking import mask_headers, mask_packet
 from bus.observing import Tap, TappedMessage
 from protocol.faults import Code, FaultError, fault
 
@@ -125,7 +125,7 @@ def _masked(payload: bytes) -> Raw | UnsetType:
         return UNSET
     try:
         decoded: Any = msgspec.json.decode(payload)
-        return Raw(msgspec.json.encode(mask(decoded)))
+        return Raw(msgspec.json.encode(mask_packet(decoded)))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return UNSET
 

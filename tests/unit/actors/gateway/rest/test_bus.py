@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 import pytest
 
@@ -43,6 +45,22 @@ def test_a_packet_is_shown_whole_and_without_its_secrets() -> None:
         "conversationId": "c1",
         "headers": {"Weft-Claim-Key": "***", "traceparent": "00-1"},
     }
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        {"do": {"type": "type_text", "element_id": "e1", "text": "hunter2"}},
+        {"do": {"type": "set_value", "element_id": "e1", "value": "hunter2"}},
+        {"name": "browser_type_text", "arguments": {"text": "hunter2"}},
+        {"call": {"name": "type", "arguments": {"text": "hunter2"}}},
+    ],
+)
+def test_what_is_typed_is_not_shown(args: dict[str, Any]) -> None:
+    shown = msgspec.json.encode(tapped(passed({"type": "request", "input": {"task": {"name": "a", "args": args}}})))
+
+    assert b"hunter2" not in shown
+    assert b'"***"' in shown
 
 
 def test_what_is_too_large_says_what_it_is() -> None:
