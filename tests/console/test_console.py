@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 from collections.abc import Generator
 from functools import partial
 from pathlib import Path
 from typing import Final
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from playwright.sync_api import Browser, Locator, Route, expect, sync_playwright
@@ -368,6 +370,39 @@ def test_a_run_is_followed_past_the_death_of_the_gateway(tab: ConsoleTab, weft: 
     tab.complaints[:] = [
         one for one in tab.complaints if "net::ERR" not in one
     ]  # that it is dead, the browser says too
+
+
+def test_of_many_runs_those_in_view_are_asked_for_and_their_place_is_a_link(tab: ConsoleTab) -> None:
+    page, count, asked = tab.page, 5_000, list[dict[str, str]]()
+
+    def answer(route: Route) -> None:
+        query = dict(parse_qsl(urlsplit(route.request.url).query))
+        asked.append(query)
+        first = int(query["after"].removeprefix("run_")) + 1 if "after" in query else int(query.get("offset", 0))
+        runs = [
+            {"runId": f"run_{place:08d}", "templateId": f"template_{place}", "status": "succeeded", "createdAt": 1}
+            | {"updatedAt": 1, "progress": {"totalSteps": 2, "doneSteps": 2}}
+            for place in range(first, min(first + int(query["limit"]), count))
+        ]
+        route.fulfill(json={"runs": runs, "total": count, "offset": first})
+
+    page.route("**/api/runs?*", answer)
+    tab.open("#/runs", "Runs")
+    expect(page.get_by_role("heading", name="5,000 runs")).to_be_visible()
+    rows = page.locator(".virtual-body")
+    rows.evaluate("(box) => { box.scrollTop = 90 * 42; }")
+    expect(page.get_by_role("link", name="template_105", exact=True)).to_be_visible()
+    rows.evaluate("(box) => { box.scrollTop = 3_000 * 42; }")
+    expect(page.get_by_role("link", name="template_3000", exact=True)).to_be_visible()
+    expect(page).to_have_url(re.compile(r"after=run_00002999$"))
+    assert page.locator(".virtual-body [role=row]").count() < 60
+    page.reload()
+    expect(page.get_by_role("link", name="template_3000", exact=True)).to_be_visible()
+    page.unroute("**/api/runs?*")
+
+    begun = [(one.get("after"), one.get("offset")) for one in asked]
+    assert begun[:3] == [(None, None), ("run_00000099", None), (None, "2900")]
+    assert ("run_00002999", None) in begun
 
 
 def test_what_pages_say_runs_nothing(tab: ConsoleTab, site: Site) -> None:
