@@ -13,7 +13,7 @@ from typing import Final
 import pytest
 from playwright.sync_api import Browser, Locator, Route, expect, sync_playwright
 
-from tests.console import WAIT_MS, ConsoleTab, console_tab
+from tests.console import WAIT_MS, ConsoleTab, console_tab, content
 from tests.flows.system import System, weft_up
 from tests.site import Site, site_in_thread
 from tests.site.vectors import own_vectors, public_vectors
@@ -58,6 +58,13 @@ def weft(tmp_path_factory: pytest.TempPathFactory, site: Site) -> Generator[Syst
 def site() -> Generator[Site]:
     """Serve the site."""
     with site_in_thread() as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def garden() -> Generator[Site]:
+    """Serve a small site that changes."""
+    with site_in_thread(content.Garden().answer) as served:
         yield served
 
 
@@ -230,6 +237,10 @@ def test_a_conversation_and_a_pattern_are_shown_and_the_pattern_is_verified_and_
     page.get_by_role("button", name="Forget it").press("Enter")
     page.get_by_role("button", name="Yes").press("Enter")
     expect(page.get_by_text("Nothing was learned yet")).to_be_visible()
+
+
+def test_a_collection_is_kept_and_says_what_a_page_has_changed(tab: ConsoleTab, garden: Site) -> None:
+    content.keep_a_collection(tab, garden)
 
 
 def test_a_key_is_made_for_less_and_offers_no_more(

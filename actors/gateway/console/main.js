@@ -7,6 +7,7 @@ import { forgetSamples } from './system.js';
 import { Actors } from './pages/actors.js';
 import { Approvals } from './pages/approvals.js';
 import { Bus } from './pages/bus.js';
+import { Collection, Collections } from './pages/collections.js';
 import { Conversation, Conversations } from './pages/conversations.js';
 import { Home } from './pages/home.js';
 import { Keys } from './pages/keys.js';
@@ -26,6 +27,7 @@ const PAGES = {
   runs: { name: 'Runs', view: Runs, one: Run, scope: 'runs' },
   approvals: { name: 'Approvals', view: Approvals, one: Approvals, scope: 'browse' },
   conversations: { name: 'Conversations', view: Conversations, one: Conversation, scope: 'browse' },
+  collections: { name: 'Collections', view: Collections, one: Collection, scope: 'collections' },
   patterns: { name: 'Patterns', view: Patterns, one: Pattern, scope: 'browse' },
   actors: { name: 'Actors', view: Actors, scope: 'operate' },
   recordings: { name: 'Recordings', view: Recordings, one: RecordedConversation, scope: 'operate' },

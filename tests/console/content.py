@@ -1,0 +1,80 @@
+"""What the pages of the console that show content are looked at with: a small site that changes, and the ways of a user."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from playwright.sync_api import expect
+
+from tests.console import ConsoleTab
+from tests.site import Site
+from tests.site.answers import Answer, Ask, text
+from tests.site.large import prose
+
+_PATHS = {
+    "/": ("/warp", "/weft", "/changing"),
+    "/warp": ("/reed", "/heddle"),
+    "/weft": ("/shuttle",),
+    "/reed": ("/gone",),
+}
+
+
+@dataclass(frozen=True)
+class Garden:
+    """A site of a few pages that link to each other; /changing says each time how often it was asked for."""
+
+    visits: Counter[str] = field(default_factory=Counter[str])
+
+    def answer(self, ask: Ask) -> Answer:
+        """Answer with a page of its own for each path; /gone and all that are no pages of a site are not there."""
+        self.visits[ask.path] += 1
+        if ask.path in {"/gone", "/robots.txt", "/sitemap.xml"}:
+            return text("Nothing is here.", status=404)
+        name = ask.path.strip("/") or "garden"
+        count = (
+            f"<h2>How often</h2><p>It was asked for {self.visits[ask.path]} times.</p>" if name == "changing" else ""
+        )
+        links = " ".join(f'<a href="{path}">On to {path.strip("/")}</a>' for path in _PATHS.get(ask.path, ()))
+        words = "".join(f"<p>{words}</p>" for words in prose(name))
+        body = f"<title>About {name}</title><main><h1>About {name}</h1>{words}{count}</main><nav>{links}</nav>"
+        return text(f"<!doctype html><html lang=en>{body}", headers=(("Cache-Control", "no-store"),))
+
+
+def keep_a_collection(tab: ConsoleTab, garden: Site) -> None:
+    """Begin a collection, add a page and a note, watch it, and see what a page has changed; then delete it."""
+    page = tab.page
+    tab.open("#/collections", "Collections")
+    page.get_by_label("Title").fill("Looms <b>of</b> old")
+    page.get_by_label("Tags").fill("weaving, history")
+    page.get_by_role("button", name="Begin it").press("Enter")
+    expect(tab.heading).to_have_text("Looms <b>of</b> old")
+    page.get_by_label("Address of a page").fill(garden.url("/changing"))
+    page.keyboard.press("Enter")
+    expect(page.locator(".badge", has_text="captured")).to_have_count(1)
+    page.get_by_label("A note of yours").fill("Ask about *warps*.")
+    page.get_by_role("button", name="Keep it").press("Enter")
+    expect(page.get_by_role("link", name="Ask about")).to_be_visible()
+    page.get_by_label("Read its pages anew").select_option("1d")
+    page.get_by_role("button", name="Set").press("Enter")
+    expect(page.get_by_text("Now: every 1 d.")).to_be_visible()
+    tab.look("collection")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Export").press("Enter")
+    assert download.value.suggested_filename.endswith(".zip")
+
+    page.get_by_role("link", name="About changing").press("Enter")
+    expect(tab.heading).to_have_text("About changing")
+    page.get_by_role("button", name="Read anew").press("Enter")
+    page.get_by_role("link", name="with version 2").press("Enter")
+    expect(page.locator(".diff .gone")).to_contain_text("asked for 1 times")
+    expect(page.locator(".diff .new")).to_contain_text("asked for 2 times")
+    tab.look("source")
+    page.get_by_role("link", name="Its collection").press("Enter")
+    page.get_by_role("button", name="Delete").press("Enter")
+    page.get_by_role("button", name="Yes").press("Enter")
+    page.get_by_role("link", name="Look at it").press("Enter")
+    expect(page.locator(".approval")).to_contain_text("collection.delete")
+    page.get_by_role("button", name="Allow").press("Enter")
+    tab.open("#/collections", "Collections")
+    tab.look("collections")
