@@ -1,9 +1,10 @@
-"""What the pages of the console that show content are looked at with: a small site that changes, and the ways of a user."""
+"""What the pages of the console that show content are looked at with: a small site, and the ways of a user."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from urllib.parse import urlencode
 
 from playwright.sync_api import expect
 
@@ -18,6 +19,8 @@ _PATHS = {
     "/weft": ("/shuttle",),
     "/reed": ("/gone",),
 }
+PAGES = ("/", "/warp", "/weft", "/changing", "/reed", "/heddle", "/shuttle")
+"""What there is of it."""
 
 
 @dataclass(frozen=True)
@@ -78,3 +81,22 @@ def keep_a_collection(tab: ConsoleTab, garden: Site) -> None:
     page.get_by_role("button", name="Allow").press("Enter")
     tab.open("#/collections", "Collections")
     tab.look("collections")
+
+
+def walk_through_a_site(tab: ConsoleTab, garden: Site) -> None:
+    """Begin a crawl, wait for its end, and see the site as a picture and as a table that say the same."""
+    page = tab.page
+    tab.open("#/crawls", "Crawls")
+    page.get_by_label("Where it begins").fill(garden.url("/"))
+    page.keyboard.press("Enter")
+    expect(tab.heading).to_have_text("Crawl")
+    rows = page.get_by_role("region", name="Its pages").locator("tbody tr")
+    expect(rows).to_have_count(len(PAGES))
+    expect(page.locator(".graph circle")).to_have_count(len(PAGES))
+    expect(rows.filter(has_text="About reed")).to_contain_text(garden.url("/warp"))
+    links = page.eval_on_selector_all(".graph a", "(links) => links.map((one) => one.href.baseVal)")
+    assert sorted(links) == sorted(f"#/page?{urlencode({'url': garden.url(path)})}" for path in PAGES)
+    tab.look("crawl")
+    tab.open("#/crawls", "Crawls")
+    expect(page.get_by_role("link", name="run_").first).to_be_visible()
+    tab.look("crawls")

@@ -243,6 +243,10 @@ def test_a_collection_is_kept_and_says_what_a_page_has_changed(tab: ConsoleTab, 
     content.keep_a_collection(tab, garden)
 
 
+def test_a_site_is_walked_through_and_shown_as_a_picture(tab: ConsoleTab, garden: Site) -> None:
+    content.walk_through_a_site(tab, garden)
+
+
 def test_a_key_is_made_for_less_and_offers_no_more(
     browser: Browser, tab: ConsoleTab, weft: System, pictures: Path
 ) -> None:

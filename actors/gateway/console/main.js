@@ -9,6 +9,7 @@ import { Approvals } from './pages/approvals.js';
 import { Bus } from './pages/bus.js';
 import { Collection, Collections } from './pages/collections.js';
 import { Conversation, Conversations } from './pages/conversations.js';
+import { Crawl, Crawls } from './pages/crawls.js';
 import { Home } from './pages/home.js';
 import { Keys } from './pages/keys.js';
 import { Page } from './pages/page.js';
@@ -28,6 +29,7 @@ const PAGES = {
   approvals: { name: 'Approvals', view: Approvals, one: Approvals, scope: 'browse' },
   conversations: { name: 'Conversations', view: Conversations, one: Conversation, scope: 'browse' },
   collections: { name: 'Collections', view: Collections, one: Collection, scope: 'collections' },
+  crawls: { name: 'Crawls', view: Crawls, one: Crawl, scope: 'runs' },
   patterns: { name: 'Patterns', view: Patterns, one: Pattern, scope: 'browse' },
   actors: { name: 'Actors', view: Actors, scope: 'operate' },
   recordings: { name: 'Recordings', view: Recordings, one: RecordedConversation, scope: 'operate' },

@@ -36,9 +36,10 @@ _OWN = (
     *(f"pages/{name}.js" for name in ("actors", "approvals", "bus", "conversations", "home", "keys", "page")),
     *(f"pages/{name}.js" for name in ("patterns", "recordings", "routes", "run", "runs", "settings", "tap")),
     "diff.js",
+    "graph.js",
     *(f"pages/{name}.js" for name in ("actors", "approvals", "conversations", "home")),
     *(f"pages/{name}.js" for name in ("keys", "page", "patterns", "run", "runs")),
-    *(f"pages/{name}.js" for name in ("collections", "source")),
+    *(f"pages/{name}.js" for name in ("collections", "crawls", "source")),
 )
 FILES: Mapping[str, str] = MappingProxyType({**{name: name for name in _OWN}, **PACKAGED})
 """Each file of the console below /console/, and where it lies."""
