@@ -96,6 +96,7 @@ class Gateway(Actor):
         subjects.PROVIDERS,
         subjects.PROVIDER_TEST,
         subjects.BROWSER,
+        subjects.BROWSERS,
         subjects.POLICY_CALL,
         subjects.POLICY_DECIDE,
         subjects.APPROVAL_LIST,

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 from playwright.sync_api import expect
 
 from tests.console import ConsoleTab
+from tests.flows.system import System
 from tests.site import Site
 from tests.site.answers import Answer, Ask, text
 from tests.site.large import prose
@@ -39,9 +40,13 @@ class Garden:
             f"<h2>How often</h2><p>It was asked for {self.visits[ask.path]} times.</p>" if name == "changing" else ""
         )
         links = " ".join(f'<a href="{path}">On to {path.strip("/")}</a>' for path in _PATHS.get(ask.path, ()))
+        style = "<style>nav a { display: block; padding: 3rem; }</style>"
         words = "".join(f"<p>{words}</p>" for words in prose(name))
-        body = f"<title>About {name}</title><main><h1>About {name}</h1>{words}{count}</main><nav>{links}</nav>"
-        return text(f"<!doctype html><html lang=en>{body}", headers=(("Cache-Control", "no-store"),))
+        body = f"<nav>{links}</nav><main><h1>About {name}</h1>{words}{count}</main>"
+        return text(
+            f"<!doctype html><html lang=en><title>About {name}</title>{style}{body}",
+            headers=(("Cache-Control", "no-store"),),
+        )
 
 
 def keep_a_collection(tab: ConsoleTab, garden: Site) -> None:
@@ -100,3 +105,50 @@ def walk_through_a_site(tab: ConsoleTab, garden: Site) -> None:
     tab.open("#/crawls", "Crawls")
     expect(page.get_by_role("link", name="run_").first).to_be_visible()
     tab.look("crawls")
+
+
+def take_a_browser_in_hand(tab: ConsoleTab, weft: System, garden: Site) -> None:
+    """Look at a browser live, click in it by hand while no agent may, and hand it back."""
+    page, http = tab.page, weft.http
+    opened = http.post("/api/tools/create_session", json={"url": garden.url("/")}).json()["result"]["payload"]
+    away = {"sessionId": opened["sessionId"], "url": garden.url("/weft")}
+    tab.open("#/browsers", "Browsers")
+    tab.look("browsers")
+    page.get_by_role("link", name="sess_").press("Enter")
+    expect(tab.heading).to_have_text("Browser")
+    expect(page.get_by_role("img", name="The window: About garden")).to_be_visible()
+    page.get_by_role("button", name="Take it in hand").press("Enter")
+    expect(page.get_by_text("You have it in hand")).to_be_visible()
+    assert http.post("/api/tools/navigate", json=away).json()["code"] == "EXECUTION_ERROR"
+    page.get_by_role("textbox", name="Address").fill(garden.url("/warp"))
+    page.keyboard.press("Enter")
+    screen = page.get_by_role("application", name="The window: About warp")
+    expect(screen).to_be_visible()
+    tab.look("browser")
+    screen.click(position={"x": 100, "y": 40})
+    expect(page.get_by_role("application", name="The window: About reed")).to_be_visible()
+    page.get_by_role("button", name="Back", exact=True).press("Enter")
+    expect(screen).to_be_visible()
+    screen.press("End")
+    expect(page.get_by_role("status").get_by_text("press_key")).to_have_count(0)
+    page.get_by_role("button", name="Hand it back").press("Enter")
+    expect(page.get_by_role("button", name="Take it in hand")).to_be_visible()
+    assert http.post("/api/tools/navigate", json=away).status_code == 200
+    expect(page.get_by_role("img", name="The window: About weft")).to_be_visible()
+    by_hand = http.post(f"/api/browsers/{opened['sessionId']}/act", json={"tool": "refresh"})
+    assert by_hand.json()["code"] == "EXECUTION_ERROR"
+    page.get_by_role("button", name="Close it").press("Enter")
+    page.get_by_role("button", name="Yes").press("Enter")
+    expect(page.get_by_text("No browser is open.")).to_be_visible()
+
+
+def renew_and_forget_a_login(tab: ConsoleTab, weft: System) -> None:
+    """Look at a saved login, and forget it."""
+    page = tab.page
+    weft.keep_login("console")
+    tab.open("#/logins", "Logins")
+    expect(page.get_by_text("as console")).to_be_visible()
+    tab.look("logins")
+    page.get_by_role("button", name="Forget").press("Enter")
+    page.get_by_role("button", name="Yes").press("Enter")
+    expect(page.get_by_text("No login is saved with this key.")).to_be_visible()

@@ -28,6 +28,7 @@ pytestmark = [
 ]
 
 ACTORS: Final = "gateway=2,navigator,verifier,fetchers.intelligence,runner,keeper,policy,answerer,learner,router"
+ACTORS: Final = "gateway,navigator,verifier,fetchers.intelligence,fetchers.playwright,runner,keeper,policy,answerer,learner,sessions"
 MAX_PACKED: Final = 120 * 1024
 """What all that is loaded at / may weigh."""
 
@@ -46,6 +47,8 @@ allow_private = ["127.0.0.0/8"]
 @pytest.fixture(scope="module")
 def weft(tmp_path_factory: pytest.TempPathFactory, site: Site) -> Generator[System]:
     """Run a Weft with two gateways that reads pages without a browser."""
+def weft(tmp_path_factory: pytest.TempPathFactory) -> Generator[System]:
+    """Run a Weft without the tier between the cheapest and the browser."""
     folder = tmp_path_factory.mktemp("weft")
     (folder / "data").mkdir()
     (folder / "data" / "integrations.toml").write_text(WEBHOOK.format(url=site.url("/status/404")))
@@ -245,6 +248,13 @@ def test_a_collection_is_kept_and_says_what_a_page_has_changed(tab: ConsoleTab, 
 
 def test_a_site_is_walked_through_and_shown_as_a_picture(tab: ConsoleTab, garden: Site) -> None:
     content.walk_through_a_site(tab, garden)
+
+
+def test_a_browser_is_looked_at_and_taken_in_hand_and_a_login_forgotten(
+    tab: ConsoleTab, weft: System, garden: Site
+) -> None:
+    content.take_a_browser_in_hand(tab, weft, garden)
+    content.renew_and_forget_a_login(tab, weft)
 
 
 def test_a_key_is_made_for_less_and_offers_no_more(

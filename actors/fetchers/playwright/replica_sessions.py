@@ -15,11 +15,14 @@ from actors.fetchers.logins import Logins
 from actors.fetchers.playwright.browser import Browser
 from actors.fetchers.playwright.open_session import OpenSession, restore_session
 from actors.fetchers.playwright.operations import OperationDependencies, perform
+from actors.fetchers.playwright.operations.watching import check_held
 from actors.fetchers.playwright.session_records import SessionRecords, with_order
 from bus import TransportError
+from bus.clock import now_ms
 from protocol.browsers.operations import SESSION_PREFIX, CloseSession
 from protocol.browsers.results import Done, SessionClosed
 from protocol.browsers.sessions import AskBrowser
+from protocol.browsers.watching import ShowWindow
 from protocol.faults import Code, FaultError, fault
 
 log = structlog.stdlib.get_logger()
@@ -67,13 +70,15 @@ class ReplicaSessions:
             return await self._close(session_id, request.caller)
         async with self._lock(session_id):
             session = await self._restored(session_id, request.caller)
+            check_held(session.record, request, now_ms())
             await self._write_order(session, request)
             session.users += 1
         try:
             return replace(await self._perform(session, request), session_id=session_id)
         finally:
             session.users -= 1
-            await self._write(session)
+            if not isinstance(request.do, ShowWindow):
+                await self._write(session)
 
     async def end(self, session_id: str) -> None:
         """End a session."""

@@ -7,11 +7,13 @@ import { forgetSamples } from './system.js';
 import { Actors } from './pages/actors.js';
 import { Approvals } from './pages/approvals.js';
 import { Bus } from './pages/bus.js';
+import { Browser, Browsers } from './pages/browsers.js';
 import { Collection, Collections } from './pages/collections.js';
 import { Conversation, Conversations } from './pages/conversations.js';
 import { Crawl, Crawls } from './pages/crawls.js';
 import { Home } from './pages/home.js';
 import { Keys } from './pages/keys.js';
+import { Logins } from './pages/logins.js';
 import { Page } from './pages/page.js';
 import { Pattern, Patterns } from './pages/patterns.js';
 import { RecordedConversation, Recordings } from './pages/recordings.js';
@@ -30,6 +32,8 @@ const PAGES = {
   conversations: { name: 'Conversations', view: Conversations, one: Conversation, scope: 'browse' },
   collections: { name: 'Collections', view: Collections, one: Collection, scope: 'collections' },
   crawls: { name: 'Crawls', view: Crawls, one: Crawl, scope: 'runs' },
+  browsers: { name: 'Browsers', view: Browsers, one: Browser, scope: 'browser' },
+  logins: { name: 'Logins', view: Logins, scope: 'sessions' },
   patterns: { name: 'Patterns', view: Patterns, one: Pattern, scope: 'browse' },
   actors: { name: 'Actors', view: Actors, scope: 'operate' },
   recordings: { name: 'Recordings', view: Recordings, one: RecordedConversation, scope: 'operate' },
