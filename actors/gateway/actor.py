@@ -86,6 +86,8 @@ class Gateway(Actor):
         subjects.CONVERSATION_GET,
         subjects.RECORDING_LIST,
         subjects.RECORDING_GET,
+        subjects.VISIT_LIST,
+        subjects.VISIT_GET,
         subjects.ROUTES,
         subjects.ROUTE,
         subjects.ROUTE_CONFIG,

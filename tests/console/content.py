@@ -152,3 +152,21 @@ def renew_and_forget_a_login(tab: ConsoleTab, weft: System) -> None:
     page.get_by_role("button", name="Forget").press("Enter")
     page.get_by_role("button", name="Yes").press("Enter")
     expect(page.get_by_text("No login is saved with this key.")).to_be_visible()
+
+
+def look_at_what_was_read(tab: ConsoleTab, weft: System, garden: Site) -> None:
+    """Read a page twice and one that is not there, and see in the history what has changed."""
+    page = tab.page
+    for path in ("/changing", "/changing", "/gone"):
+        weft.http.post("/api/browse", json={"url": garden.url(path), "options": {"freshnessRequirement": "realtime"}})
+    tab.open("#/visits?host=127.0.0.1", "History")
+    expect(page.get_by_text("HTTP_NOT_FOUND").first).to_be_visible()
+    tab.look("visits")
+    page.get_by_label("Came of it").select_option("read")
+    expect(page.get_by_text("HTTP_NOT_FOUND")).to_have_count(0)
+    page.get_by_role("link", name="About changing").first.press("Enter")
+    expect(tab.heading).to_have_text("About changing")
+    expect(page.locator(".ladder b").first).to_have_text("intelligence")
+    page.get_by_role("link", name="with this one").first.press("Enter")
+    expect(page.locator(".diff .gone")).to_contain_text("asked for")
+    tab.look("visit")

@@ -29,6 +29,8 @@ pytestmark = [
 
 ACTORS: Final = "gateway=2,navigator,verifier,fetchers.intelligence,runner,keeper,policy,answerer,learner,router"
 ACTORS: Final = "gateway,navigator,verifier,fetchers.intelligence,fetchers.playwright,runner,keeper,policy,answerer,learner,sessions"
+READERS: Final = "navigator,verifier,fetchers.intelligence,fetchers.playwright"
+ACTORS: Final = f"gateway,{READERS},runner,keeper,policy,answerer,learner,sessions"
 MAX_PACKED: Final = 120 * 1024
 """What all that is loaded at / may weigh."""
 
@@ -257,6 +259,10 @@ def test_a_browser_is_looked_at_and_taken_in_hand_and_a_login_forgotten(
     content.renew_and_forget_a_login(tab, weft)
 
 
+def test_what_was_read_is_found_again_beside_what_it_says_now(tab: ConsoleTab, weft: System, garden: Site) -> None:
+    content.look_at_what_was_read(tab, weft, garden)
+
+
 def test_a_key_is_made_for_less_and_offers_no_more(
     browser: Browser, tab: ConsoleTab, weft: System, pictures: Path
 ) -> None:
@@ -279,7 +285,7 @@ def test_a_key_is_made_for_less_and_offers_no_more(
     with console_tab(browser, weft.ready.rest, pictures) as other:
         other.log_in(made)
         expect(other.page.locator("nav a")).to_have_text(
-            ["Home", "Read a page", "Approvals", "Conversations", "Patterns"]
+            ["Home", "Read a page", "History", "Approvals", "Conversations", "Patterns"]
         )
         expect(other.page.get_by_role("region", name="Today, this key")).to_be_visible()
         other.open("#/keys", "Not with this key")

@@ -22,11 +22,13 @@ import { Run } from './pages/run.js';
 import { Runs } from './pages/runs.js';
 import { Settings } from './pages/settings.js';
 import { Tap } from './pages/tap.js';
+import { Visit, Visits } from './pages/visits.js';
 
 // Each page by the first part of its address, and what shows `one` of its things by the second; a key is offered those of its scopes.
 const PAGES = {
   '': { name: 'Home', view: Home },
   page: { name: 'Read a page', view: Page, scope: 'browse' },
+  visits: { name: 'History', view: Visits, one: Visit, scope: 'browse' },
   runs: { name: 'Runs', view: Runs, one: Run, scope: 'runs' },
   approvals: { name: 'Approvals', view: Approvals, one: Approvals, scope: 'browse' },
   conversations: { name: 'Conversations', view: Conversations, one: Conversation, scope: 'browse' },

@@ -39,7 +39,7 @@ _OWN = (
     "graph.js",
     *(f"pages/{name}.js" for name in ("actors", "approvals", "conversations", "home")),
     *(f"pages/{name}.js" for name in ("keys", "page", "patterns", "run", "runs")),
-    *(f"pages/{name}.js" for name in ("browsers", "collections", "crawls", "logins", "source")),
+    *(f"pages/{name}.js" for name in ("browsers", "collections", "crawls", "logins", "source", "visits")),
 )
 FILES: Mapping[str, str] = MappingProxyType({**{name: name for name in _OWN}, **PACKAGED})
 """Each file of the console below /console/, and where it lies."""
