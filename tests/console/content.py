@@ -20,6 +20,7 @@ _PATHS = {
     "/weft": ("/shuttle",),
     "/reed": ("/gone",),
 }
+NOT_FOUND = 404
 PAGES = ("/", "/warp", "/weft", "/changing", "/reed", "/heddle", "/shuttle")
 """What there is of it."""
 
@@ -47,6 +48,14 @@ class Garden:
             f"<!doctype html><html lang=en><title>About {name}</title>{style}{body}",
             headers=(("Cache-Control", "no-store"),),
         )
+
+
+def of_another_key(weft: System, path: str) -> int:
+    """Return the status that another key of this Weft is answered with, which is good for all that pages are."""
+    made = weft.http.post("/api/keys", json={"name": "stranger", "scopes": ["browse", "browser"]}).json()
+    answer = weft.http.get(path, headers={"Authorization": f"Bearer {made['key']}"})
+    weft.http.delete(f"/api/keys/{made['id']}")
+    return answer.status_code
 
 
 def keep_a_collection(tab: ConsoleTab, garden: Site) -> None:
@@ -114,6 +123,7 @@ def take_a_browser_in_hand(tab: ConsoleTab, weft: System, garden: Site) -> None:
     away = {"sessionId": opened["sessionId"], "url": garden.url("/weft")}
     tab.open("#/browsers", "Browsers")
     tab.look("browsers")
+    assert of_another_key(weft, f"/api/browsers/{opened['sessionId']}/window") == NOT_FOUND
     page.get_by_role("link", name="sess_").press("Enter")
     expect(tab.heading).to_have_text("Browser")
     expect(page.get_by_role("img", name="The window: About garden")).to_be_visible()
@@ -170,3 +180,4 @@ def look_at_what_was_read(tab: ConsoleTab, weft: System, garden: Site) -> None:
     page.get_by_role("link", name="with this one").first.press("Enter")
     expect(page.locator(".diff .gone")).to_contain_text("asked for")
     tab.look("visit")
+    assert of_another_key(weft, f"/api/visits/{page.url.split('?')[-2].rpartition('/')[2]}") == NOT_FOUND

@@ -7,13 +7,13 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 from starlette.responses import Response
 
+from actors.gateway import visits
 from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
 from actors.gateway.http import HttpStatusError, answer
 from actors.gateway.request import RequestContext
 from actors.gateway.rest.routing import Endpoint, Tag
 from protocol.faults import Code, FaultError
-from protocol.subjects import VISIT_GET, VISIT_LIST
 from protocol.tiers import RenderTier
 from protocol.visits import AskVisit, ListVisits, VisitId, VisitList, VisitView
 
@@ -51,13 +51,13 @@ async def _list(app: AppContext, request: RequestContext, arguments: VisitsQuery
         cursor=arguments.cursor,
         limit=arguments.limit,
     )
-    return answer(await app.bus.call(VISIT_LIST, query, wait_ms=app.grace_ms))
+    return answer(await visits.list_visits(app, query))
 
 
 async def _get(app: AppContext, request: RequestContext, arguments: VisitPath) -> Response:
     query = AskVisit(caller=request.caller.name, id=arguments.id)
     try:
-        visit = await app.bus.call(VISIT_GET, query, wait_ms=app.grace_ms)
+        visit = await visits.get_visit(app, query)
     except FaultError as error:
         if error.fault.code is Code.VALIDATION_INVALID_REQUEST:
             raise HttpStatusError(error.fault, 404) from None
