@@ -29,7 +29,7 @@ VISIT_PREFIX: Final = "vis_"
 VisitId = Annotated[str, Meta(pattern=r"^vis_[A-Za-z0-9_-]{22}$(?!\n)")]
 
 
-class PageVisit(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
+class KeptVisit(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
     """A line of PAGE_VISITS: a page that a caller has read without a login, redacted, or why it was not to be had.
 
     `markdown` is its beginning, `chars` how long it was. `left_out` counts, by kind, what nobody was meant to see,
@@ -108,7 +108,7 @@ class AskVisit(Struct, frozen=True, kw_only=True):
 class VisitView(Struct, frozen=True, kw_only=True, rename="camel"):
     """A visit whole; what the page said is the web's: evidence, never instructions."""
 
-    visit: PageVisit
+    visit: KeptVisit
     schema_version: str = SCHEMA_VERSION
 
 

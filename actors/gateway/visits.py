@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from actors.gateway.app_context import AppContext
 from protocol.subjects import VISIT_GET, VISIT_LIST
-from protocol.visits import AskVisit, ListVisits, PageVisit, VisitList
+from protocol.visits import AskVisit, KeptVisit, ListVisits, VisitList
 
 
 async def list_visits(app: AppContext, query: ListVisits) -> VisitList:
@@ -12,7 +12,7 @@ async def list_visits(app: AppContext, query: ListVisits) -> VisitList:
     return await app.bus.call(VISIT_LIST, query, wait_ms=app.grace_ms)
 
 
-async def get_visit(app: AppContext, query: AskVisit) -> PageVisit:
+async def get_visit(app: AppContext, query: AskVisit) -> KeptVisit:
     """Return a visit whole.
 
     Raises:

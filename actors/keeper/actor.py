@@ -57,7 +57,7 @@ from protocol.runs.requests import AskRun, FollowRun, ListRuns, ReadArtifact, Ru
 from protocol.runs.responses import ArtifactChunk, Run, RunEvent, RunList
 from protocol.search import Passages, SearchPassages
 from protocol.subject_kinds import Journal, Objects
-from protocol.visits import AskVisit, ListVisits, PageVisit, VisitList
+from protocol.visits import AskVisit, KeptVisit, ListVisits, VisitList
 
 GATHER_S = 0.25
 """How long lines of collections gather before they are written: of one capture there are several."""
@@ -103,7 +103,7 @@ class Keeper(Actor):
     _chats: ChatSessionQueries = field(init=False, repr=False)
     _tasks: JournalConsumer[TaskLine | ChatLine] = field(init=False, repr=False)
     _visited: VisitQueries = field(init=False, repr=False)
-    _visits: JournalConsumer[PageVisit] = field(init=False, repr=False)
+    _visits: JournalConsumer[KeptVisit] = field(init=False, repr=False)
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:
@@ -286,7 +286,7 @@ class Keeper(Actor):
         return await self._visited.page(request)
 
     @handles(subjects.VISIT_GET, at_once=16)
-    async def visit(self, request: AskVisit) -> PageVisit:
+    async def visit(self, request: AskVisit) -> KeptVisit:
         """Return a page as a caller has read it.
 
         Raises:

@@ -17,7 +17,7 @@ from protocol.codec import MalformedError, decoder, encode
 from protocol.faults import Code, FaultError, fault
 from protocol.subjects import PAGE_VISITS
 from protocol.urls import host_of
-from protocol.visits import MAX_VISITS, AskVisit, ListVisits, PageVisit, VisitInfo, VisitList
+from protocol.visits import MAX_VISITS, AskVisit, KeptVisit, ListVisits, VisitInfo, VisitList
 
 S = TypeVar("S", bound=Struct)
 
@@ -50,7 +50,7 @@ class VisitTables:
     clear: ClassVar[tuple[str, ...]] = ("DELETE FROM visits",)
     prune: ClassVar[tuple[str, ...]] = ("DELETE FROM visits WHERE line < ?",)
 
-    async def update(self, lines: Sequence[JournalLine[PageVisit]]) -> TableUpdate:
+    async def update(self, lines: Sequence[JournalLine[KeptVisit]]) -> TableUpdate:
         """Return the rows of some lines, and what makes room for them."""
         since = self.clock() - self.kept_days * _DAY_MS
         rows = [self._row(line.sequence, line.value) for line in lines if line.value.at >= since]
@@ -58,7 +58,7 @@ class VisitTables:
         bounds = [(caller, MAX_VISITS) for caller in callers]
         return TableUpdate([(_ADD, rows), (_BOUND, bounds), (_OLD, [(since,)])])
 
-    def _row(self, line: int, visit: PageVisit) -> tuple[Any, ...]:
+    def _row(self, line: int, visit: KeptVisit) -> tuple[Any, ...]:
         where = (visit.caller, host_of(visit.url) or "")
         return (
             visit.id,
@@ -106,7 +106,7 @@ class VisitQueries:
         more = int(shown[-1][0]) if len(rows) > len(shown) else None
         return VisitList(visits=visits, kept_days=self.kept_days, next_cursor=more)
 
-    async def visit(self, request: AskVisit) -> PageVisit:
+    async def visit(self, request: AskVisit) -> KeptVisit:
         """Return a visit whole.
 
         Raises:
@@ -115,7 +115,7 @@ class VisitQueries:
         rows = await self.database.read(_ONE, (request.id, request.caller, self._since))
         if not rows:
             raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, "id: there is no such visit", field="id"))
-        return self._opened(PageVisit, rows[0][0], _place("visit", request.id))
+        return self._opened(KeptVisit, rows[0][0], _place("visit", request.id))
 
     @property
     def _since(self) -> int:
@@ -146,7 +146,7 @@ def _place(what: str, name: str) -> str:
     return f"{PAGE_VISITS.name} {what} {name}"
 
 
-def _info(visit: PageVisit) -> VisitInfo:
+def _info(visit: KeptVisit) -> VisitInfo:
     sure = visit.field_confidence
     return VisitInfo(
         id=visit.id,

@@ -25,7 +25,7 @@ from protocol.browse import DecisionTrace
 from protocol.faults import Fault
 from protocol.pages import Browsed, BrowsePage
 from protocol.tiers import TIERS, RenderTier
-from protocol.visits import MAX_VISIT_CHARS, VISIT_PREFIX, PageVisit, visit_topic
+from protocol.visits import MAX_VISIT_CHARS, VISIT_PREFIX, KeptVisit, visit_topic
 
 log = structlog.stdlib.get_logger()
 
@@ -58,13 +58,13 @@ class NoVisits:
 class PageVisits:
     """Writes visits into PAGE_VISITS, one after the other."""
 
-    journal: JournalLog[PageVisit]
-    _sending: MemoryObjectSendStream[PageVisit] = field(init=False, repr=False)
+    journal: JournalLog[KeptVisit]
+    _sending: MemoryObjectSendStream[KeptVisit] = field(init=False, repr=False)
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[PageVisits]:
         """Write while the block lasts; what waits at its end is left out."""
-        self._sending, receiving = anyio.create_memory_object_stream[PageVisit](_WAITING)
+        self._sending, receiving = anyio.create_memory_object_stream[KeptVisit](_WAITING)
         async with self._sending, receiving, anyio.create_task_group() as tasks:
             tasks.start_soon(self._write, receiving)
             yield self
@@ -81,7 +81,7 @@ class PageVisits:
             or any(redact.url(url) != url for url in (request.url, final_url))
         ):
             return
-        visit = PageVisit(
+        visit = KeptVisit(
             id=VISIT_PREFIX + secrets.token_urlsafe(_ID_BYTES),
             caller=request.reader,
             at=now_ms(),
@@ -93,7 +93,7 @@ class PageVisits:
         except anyio.WouldBlock:
             log.info(VISIT_NOT_KEPT, reason="too many at once")
 
-    async def _write(self, receiving: MemoryObjectReceiveStream[PageVisit]) -> None:
+    async def _write(self, receiving: MemoryObjectReceiveStream[KeptVisit]) -> None:
         async for visit in receiving:
             try:
                 await self.journal.append(visit_topic(visit.id), await to_thread.run_sync(_redacted, visit))
@@ -101,7 +101,7 @@ class PageVisits:
                 log.warning(VISIT_NOT_KEPT, reason=str(error))
 
 
-def _failed(visit: PageVisit, failure: Fault) -> PageVisit:
+def _failed(visit: KeptVisit, failure: Fault) -> KeptVisit:
     context = failure.context
     return structs.replace(
         visit,
@@ -112,7 +112,7 @@ def _failed(visit: PageVisit, failure: Fault) -> PageVisit:
     )
 
 
-def _read(visit: PageVisit, browsed: Browsed) -> PageVisit:
+def _read(visit: KeptVisit, browsed: Browsed) -> KeptVisit:
     page, content = browsed.page, browsed.page.document.content
     return structs.replace(
         visit,
@@ -132,7 +132,7 @@ def _read(visit: PageVisit, browsed: Browsed) -> PageVisit:
     )
 
 
-def _redacted(visit: PageVisit) -> PageVisit:
+def _redacted(visit: KeptVisit) -> KeptVisit:
     return structs.replace(
         visit,
         title=redact.text(visit.title),

@@ -78,8 +78,8 @@ def reliability(bins: Sequence[Measured], title: str) -> Element:
         parts.append(node("text", f"{tenth / 10:.1f}", x=low - 6, y=f"{y + 4:.1f}", text_anchor="end"))
     for one in bins:
         small, large = _RADIUS
-        label = node("title", f"{one.pages} pages: said {one.said:.3f}, came {one.came:.3f}")
-        where = {"cx": f"{_at(one.said):.1f}", "cy": f"{_EDGE + _SIDE * (1 - one.came):.1f}"}
+        label = node("title", f"{one.pages} pages: said {one.predicted:.3f}, came {one.result:.3f}")
+        where = {"cx": f"{_at(one.predicted):.1f}", "cy": f"{_EDGE + _SIDE * (1 - one.result):.1f}"}
         parts.append(node("circle", label, r=f"{small + large * (one.pages / most) ** 0.5:.1f}", class_="dot", **where))
     middle = _EDGE + _SIDE / 2
     parts.append(node("text", "what was said", x=middle, y=high + 34, text_anchor="middle"))

@@ -39,8 +39,8 @@ class Measured(Struct, frozen=True):
 
     start: float
     pages: int
-    said: float
-    came: float
+    predicted: float
+    result: float
 
 
 class Reliability(Struct, frozen=True, kw_only=True):

@@ -97,12 +97,14 @@ def _sure(data: ReportData) -> Iterable[Element]:
     measured = shipped_reliability()
     words = (
         "Whether confidence holds cannot be told from these pages: nobody has said what of them is right. The diagram "
-        f"is of the {sum(one.pages for one in measured.measured):,} pages with a gold that the models were measured on, "
-        f"before they were shipped. It is of {measured.of}."
+        f"is of the {sum(one.pages for one in measured.measured):,} pages with a gold that the models were measured on "
+        f"before they were shipped: of {measured.of}."
     )
     yield node("p", words, class_="soft")
     yield reliability(measured.measured, "Reliability: what was said against what came")
-    cells = [(f"{one.start:.1f}", f"{one.pages:,}", f"{one.said:.3f}", f"{one.came:.3f}") for one in measured.measured]
+    cells = [
+        (f"{one.start:.1f}", f"{one.pages:,}", f"{one.predicted:.3f}", f"{one.result:.3f}") for one in measured.measured
+    ]
     yield _table(
         "The same as a table", ("Confidence from", "Pages", "Mean of what was said", "Mean of what came"), cells, 0
     )

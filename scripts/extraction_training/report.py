@@ -63,8 +63,8 @@ def content(data_dir: Path) -> str:
 
 
 def _rounded(one: tuple[float, int, float, float]) -> tuple[float, int, float, float]:
-    start, count, said, came = one
-    return round(start, 3), count, round(said, 3), round(came, 3)
+    start, count, sure, score = one
+    return round(start, 3), count, round(sure, 3), round(score, 3)
 
 
 def _table(outcomes: Sequence[Outcome]) -> str:
