@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
@@ -129,7 +130,9 @@ def take_a_browser_in_hand(tab: ConsoleTab, weft: System, garden: Site) -> None:
     expect(page.get_by_role("img", name="The window: About garden")).to_be_visible()
     page.get_by_role("button", name="Take it in hand").press("Enter")
     expect(page.get_by_text("You have it in hand")).to_be_visible()
-    assert http.post("/api/tools/navigate", json=away).json()["code"] == "EXECUTION_ERROR"
+    for tool in ("navigate", "close_session"):
+        given = {name: value for name, value in away.items() if tool == "navigate" or name != "url"}
+        assert http.post(f"/api/tools/{tool}", json=given).json()["code"] == "EXECUTION_ERROR"
     page.get_by_role("textbox", name="Address").fill(garden.url("/warp"))
     page.keyboard.press("Enter")
     screen = page.get_by_role("application", name="The window: About warp")
@@ -181,3 +184,45 @@ def look_at_what_was_read(tab: ConsoleTab, weft: System, garden: Site) -> None:
     expect(page.locator(".diff .gone")).to_contain_text("asked for")
     tab.look("visit")
     assert of_another_key(weft, f"/api/visits/{page.url.split('?')[-2].rpartition('/')[2]}") == NOT_FOUND
+
+
+def hostile_answers(vectors: Sequence[str]) -> list[tuple[str, str, object]]:
+    """Return answers of the gateway in which every word of the web is hostile: where each is asked, and shown."""
+    words = "\n\n".join(vectors)
+    sure = {"score": 0.5, "level": words, "source": words}
+    confidence = {"title": sure, "content": sure, "overall": sure, "fields": {words: sure}}
+    tier = {"tier": words, "success": False, "durationMs": 1, "failureReason": words}
+    found = {"source": words, "matched": True, "confidenceScore": 0.5, "selected": False, "value": words}
+    trace = {"tiers": [tier], "selectors": [], "title": [found]}
+    visit = {"id": "vis_a", "at": 1, "url": words, "finalUrl": words, "title": words, "tookMs": 1, "markdown": words}
+    whole = {**visit, "chars": 9, "leftOut": {words: 1}, "walls": [words], "fieldConfidence": confidence}
+    change = {"heading": words, "change": words}
+    version = {"version": 1, "capturedAt": 1, "chars": 1, "changes": [change]}
+    source = {"id": "src_a", "collectionId": "col_a", "kind": "url", "title": words, "url": words, "status": words}
+    fault = {"message": words, "code": words}
+    collection = {"id": "col_a", "title": words, "tags": [words], "createdAt": 1, "updatedAt": 1}
+    pages = [{"url": f"https://site.example/{number}", "title": words, "depth": number} for number in range(2)]
+    items = [{"url": words, "title": words, "foundOn": words}, *pages, *({"url": one, "depth": 2} for one in vectors)]
+    summary = {"discovered": 1, "requested": 1, "kept": 1, "failed": 0, "complete": True, "leftOut": {words: 1}}
+    run = {"runId": "run_a", "templateId": words, "status": "succeeded", "metrics": {"elapsedMs": 1}}
+    crawl = {**run, "progress": {"totalSteps": 1, "doneSteps": 1}, "createdAt": 1, "updatedAt": 1, "artifacts": []}
+    result = {"summary": summary, "items": items, "addresses": [*vectors]}
+    window = {"tabId": 1, "url": words, "title": words, "width": 9, "height": 9, "dialog": {"message": words}}
+    login = {"domain": words, "profile": words, "health": words, "cookies": 1, "authCookies": [words]}
+    return [
+        ("/api/visits?*", "#/visits", {"visits": [visit], "keptDays": 3}),
+        ("/api/visits/vis_a", "#/visits/vis_a", {"visit": {**whole, "decisionTrace": trace}}),
+        (
+            "/api/sources/src_a*",
+            "#/collections/src_a?version=2&against=1",
+            {"info": source, "markdown": words, "versions": [version]},
+        ),
+        (
+            "/api/collections/col_a?*",
+            "#/collections/col_a",
+            {"collection": collection, "sources": [{**source, "error": fault}], "total": 1},
+        ),
+        ("/api/runs/run_a", "#/crawls/run_a", {**crawl, "result": result}),
+        ("/api/browsers/sess_a/window", "#/browsers/sess_a", window),
+        ("/api/sessions", "#/logins", {"sessions": [login]}),
+    ]

@@ -34,6 +34,10 @@ ACTORS: Final = f"gateway,{READERS},runner,keeper,policy,answerer,learner,sessio
 MAX_PACKED: Final = 120 * 1024
 """What all that is loaded at / may weigh."""
 
+LINKS: Final = """[...document.querySelectorAll('main a')].map(
+  (one) => new URL(one.href.baseVal ?? one.href, location).protocol)"""
+"""The protocols of all links, those in pictures included."""
+
 expect.set_options(timeout=WAIT_MS)
 
 
@@ -428,7 +432,17 @@ def test_what_pages_say_runs_nothing(tab: ConsoleTab, site: Site) -> None:
         expect(page.locator(".result, .failure")).to_be_visible()
         page.unroute("**/api/browse")
 
+    links = list[str]()
+    for path, shown, answer in content.hostile_answers(vectors):
+        page.route(f"**{path}", partial(Route.fulfill, body=json.dumps(answer), content_type="application/json"))
+        tab.open("#/approvals", "Approvals")
+        page.evaluate("(hash) => { location.hash = hash; }", shown)
+        expect(page.locator("main")).to_contain_text(vectors[0].split()[0])
+        links += page.evaluate(LINKS)
+        page.unroute(f"**{path}")
+    tab.complaints[:] = [said for said in tab.complaints if "404" not in said and "400" not in said]
+
     assert page.evaluate("window.ran") is None
-    links = page.evaluate("[...document.querySelectorAll('main a')].map((one) => one.protocol)")
+    links += page.evaluate(LINKS)
     assert set(links) <= {"http:", "https:"}
     assert {one for one in asked if not one.startswith(tab.base)} == set()

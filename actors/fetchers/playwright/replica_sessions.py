@@ -67,7 +67,7 @@ class ReplicaSessions:
             MovedError: its owner is to be looked up again.
         """
         if isinstance(request.do, CloseSession):
-            return await self._close(session_id, request.caller)
+            return await self._close(session_id, request)
         async with self._lock(session_id):
             session = await self._restored(session_id, request.caller)
             check_held(session.record, request, now_ms())
@@ -107,9 +107,11 @@ class ReplicaSessions:
                 async with lock:
                     await self._check(session_id, session)
 
-    async def _close(self, session_id: str, caller: str) -> Done:
+    async def _close(self, session_id: str, request: AskBrowser) -> Done:
         async with self._lock(session_id):
-            await self.records.get(session_id, caller)
+            change = await self.records.get(session_id, request.caller)
+            if change.value is not None:
+                check_held(change.value, request, now_ms())
             await self.end(session_id)
         return SessionClosed(session_id=session_id, success=True)
 

@@ -152,6 +152,7 @@ export function Browser({ route }) {
   const close = async () => {
     setClosing(true);
     try {
+      if (held) await hold(false);
       await tool('POST', '/api/tools/close_session', { sessionId: id });
       go('browsers');
     } catch (failure) {
