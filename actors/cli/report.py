@@ -41,7 +41,10 @@ def report(  # noqa: PLR0913 - the options of a command
     data_dir: DataDir = None,
     log_level: LogLevel = None,
 ) -> None:
-    """Write a report of runs, pages and confidence as HTML, which needs no server and can be printed."""
+    """Write a report of runs and pages as HTML.
+
+    It needs no server, runs nothing, and can be printed.
+    """
     from actors.report import report_page  # noqa: PLC0415 - for this command alone
 
     loaded = read(config, data_dir, log_level)

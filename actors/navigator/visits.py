@@ -24,7 +24,7 @@ from bus.stores import JournalLog
 from protocol.browse import DecisionTrace
 from protocol.faults import Fault
 from protocol.pages import Browsed, BrowsePage
-from protocol.tiers import TIERS, RenderTier
+from protocol.tiers import TIERS
 from protocol.visits import MAX_VISIT_CHARS, VISIT_PREFIX, KeptVisit, visit_topic
 
 log = structlog.stdlib.get_logger()
@@ -35,7 +35,6 @@ _WAITING: Final = 64
 _ID_BYTES: Final = 16
 _TITLE_CHARS: Final = 500
 _ERROR_CHARS: Final = 500
-_TIERS: Final = frozenset(tier.value for tier in TIERS)
 
 
 class VisitNotes(Protocol):
@@ -108,7 +107,7 @@ def _failed(visit: KeptVisit, failure: Fault) -> KeptVisit:
         code=failure.code,
         error=failure.message[:_ERROR_CHARS],
         status=failure.http_status or 0,
-        tier=RenderTier(context.tier) if context is not None and context.tier in _TIERS else None,
+        tier=next((tier for tier in TIERS if context is not None and context.tier == tier.value), None),
     )
 
 
