@@ -454,7 +454,7 @@ PAGES_READ = Journal("pages-read", PageRead, ttl_ms=7 * 86_400_000, max_bytes=51
 RECORDINGS = Journal("recordings", RecordedBatch, ttl_ms=86_400_000, max_bytes=128 * 1024**2, sealed=True)
 """What was noted of conversations, for a day; only keepers write and read it."""
 
-PAGE_VISITS = Journal("page-visits", KeptVisit, ttl_ms=MAX_KEPT_DAYS * 86_400_000, max_bytes=512 * 1024**2, sealed=True)
+PAGE_VISITS = Journal("page-visits", KeptVisit, ttl_ms=MAX_KEPT_DAYS * 86_400_000, max_bytes=256 * 1024**2, sealed=True)
 """The pages that callers have read without a login, as they were, for who has read them alone."""
 
 KEYS = Bucket("keys", KeyRecord, sealed=True)

@@ -205,7 +205,13 @@ def hostile_answers(vectors: Sequence[str]) -> list[tuple[str, str, object]]:
     items = [{"url": words, "title": words, "foundOn": words}, *pages, *({"url": one, "depth": 2} for one in vectors)]
     summary = {"discovered": 1, "requested": 1, "kept": 1, "failed": 0, "complete": True, "leftOut": {words: 1}}
     run: dict[str, object] = {"runId": "run_a", "templateId": words, "status": "succeeded", "metrics": {"elapsedMs": 1}}
-    crawl: dict[str, object] = {**run, "progress": {"totalSteps": 1, "doneSteps": 1}, "createdAt": 1, "updatedAt": 1, "artifacts": []}
+    crawl: dict[str, object] = {
+        **run,
+        "progress": {"totalSteps": 1, "doneSteps": 1},
+        "createdAt": 1,
+        "updatedAt": 1,
+        "artifacts": [],
+    }
     result = {"summary": summary, "items": items, "addresses": [*vectors]}
     window = {"tabId": 1, "url": words, "title": words, "width": 9, "height": 9, "dialog": {"message": words}}
     login = {"domain": words, "profile": words, "health": words, "cookies": 1, "authCookies": [words]}
