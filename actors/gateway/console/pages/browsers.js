@@ -125,7 +125,7 @@ function ByHand({ act }) {
     <form class="row" aria-label="Go to an address" onSubmit=${said('navigate', (form) => ({ url: form.get('url').trim() }))}>
       <label>Address <input name="url" required inputmode="url" autocomplete="off" spellcheck="false" /></label><button>Go</button></form>
     <form class="row" aria-label="Type into the page" onSubmit=${said('type_keys', (form) => ({ text: form.get('text') }))}>
-      <label>Type what has the focus there <input name="text" required autocomplete="off" /></label><button>Type</button></form>
+      <label>Type into what has the focus <input name="text" required autocomplete="off" /></label><button>Type</button></form>
   </div>`;
 }
 
