@@ -25,7 +25,7 @@ from actors.keeper.search_queries import SearchIndex
 from actors.keeper.search_terms import TERMS
 from actors.keeper.texts import TextQueries, TextTables
 from actors.keeper.views import note_of, run_so_far, summary, whole_run
-from actors.keeper.visits import VisitQueries, VisitTables
+from actors.keeper.visits import VisitQueries
 from actors.projection.consumer import JournalConsumer, patience_s, projected
 from actors.projection.database import Database, locked_file
 from bus.clock import now_ms
@@ -123,8 +123,7 @@ class Keeper(Actor):
             self._said, self._index = ConversationQueries(database, seal), SearchIndex(database, seal)
             self._kept = CollectionQueries(database, seal, self.clock)
             self._texts, self._chats = TextQueries(database, seal), ChatSessionQueries(database, seal)
-            days = self.settings.keep_pages_days
-            self._visited = VisitQueries(database, seal, self.clock, days)
+            self._visited = VisitQueries(database, seal, self.clock, self.settings.keep_pages_days)
             kept = (CollectionTables(seal), TextTables(database, seal), CollectionPassages(seal))
             async with (
                 database.open(),
@@ -133,7 +132,7 @@ class Keeper(Actor):
                 projected(calls, database, ModelRunTables(seal)) as self._calls,
                 projected(collections, database, *kept, linger_s=GATHER_S) as self._collections,
                 projected(pages, database, PagePassages(seal)),
-                projected(visits, database, VisitTables(seal, self.clock, days)) as self._visits,
+                projected(visits, database, self._visited.tables) as self._visits,
                 projected(acting, database, ChatSessionTables(database, seal)) as self._tasks,
                 self._event_log(self._ledger, calls, collections, await self.bus.journal(subjects.TOOL_CALLS)),
                 anyio.create_task_group() as tasks,

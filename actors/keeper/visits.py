@@ -83,6 +83,11 @@ class VisitQueries:
     clock: Callable[[], int]
     kept_days: int
 
+    @property
+    def tables(self) -> VisitTables:
+        """What fills the tables that are asked here."""
+        return VisitTables(self.seal, self.clock, self.kept_days)
+
     async def page(self, request: ListVisits) -> VisitList:
         """Return the visits of a caller, the newest first.
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Final
 from urllib.parse import urlencode
 
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.console import ConsoleTab
 from tests.flows.system import System
@@ -59,7 +62,7 @@ def of_another_key(weft: System, path: str) -> int:
     return answer.status_code
 
 
-def keep_a_collection(tab: ConsoleTab, garden: Site) -> None:
+def keep_a_collection(tab: ConsoleTab, _weft: System, garden: Site) -> None:
     """Begin a collection, add a page and a note, watch it, and see what a page has changed; then delete it."""
     page = tab.page
     tab.open("#/collections", "Collections")
@@ -98,7 +101,7 @@ def keep_a_collection(tab: ConsoleTab, garden: Site) -> None:
     tab.look("collections")
 
 
-def walk_through_a_site(tab: ConsoleTab, garden: Site) -> None:
+def walk_through_a_site(tab: ConsoleTab, _weft: System, garden: Site) -> None:
     """Begin a crawl, wait for its end, and see the site as a picture and as a table that say the same."""
     page = tab.page
     tab.open("#/crawls", "Crawls")
@@ -155,7 +158,7 @@ def take_a_browser_in_hand(tab: ConsoleTab, weft: System, garden: Site) -> None:
     expect(page.get_by_text("No browser is open.")).to_be_visible()
 
 
-def renew_and_forget_a_login(tab: ConsoleTab, weft: System) -> None:
+def look_at_a_login_and_forget_it(tab: ConsoleTab, weft: System, _garden: Site) -> None:
     """Look at a saved login, and forget it."""
     page = tab.page
     weft.keep_login("console")
@@ -186,7 +189,36 @@ def look_at_what_was_read(tab: ConsoleTab, weft: System, garden: Site) -> None:
     assert of_another_key(weft, f"/api/visits/{page.url.split('?')[-2].rpartition('/')[2]}") == NOT_FOUND
 
 
-def hostile_answers(vectors: Sequence[str]) -> list[tuple[str, str, object]]:
+Use = Callable[[ConsoleTab, System, Site], None]
+USES: Final[tuple[Use, ...]] = (
+    keep_a_collection,
+    walk_through_a_site,
+    take_a_browser_in_hand,
+    look_at_a_login_and_forget_it,
+    look_at_what_was_read,
+)
+"""How a user uses each page."""
+
+LINKS: Final = """[...document.querySelectorAll('main a')].map(
+  (one) => new URL(one.href.baseVal ?? one.href, location).protocol)"""
+"""The protocols of all links, those in pictures included."""
+
+
+def links_of_hostile_pages(tab: ConsoleTab, vectors: Sequence[str]) -> set[str]:
+    """Show every page with hostile words of the web, and return the protocols of the links."""
+    page, links = tab.page, set[str]()
+    for path, shown, answer in _hostile_answers(vectors):
+        page.route(f"**{path}", partial(Route.fulfill, body=json.dumps(answer), content_type="application/json"))
+        tab.open("#/approvals", "Approvals")
+        page.evaluate("(hash) => { location.hash = hash; }", shown)
+        expect(page.locator("main")).to_contain_text(vectors[0].split()[0])
+        links |= set(page.evaluate(LINKS))
+        page.unroute(f"**{path}")
+    tab.complaints[:] = [one for one in tab.complaints if "404" not in one and "400" not in one]
+    return links
+
+
+def _hostile_answers(vectors: Sequence[str]) -> list[tuple[str, str, object]]:
     """Return answers of the gateway in which every word of the web is hostile: where each is asked, and shown."""
     words = "\n\n".join(vectors)
     sure = {"score": 0.5, "level": words, "source": words}

@@ -27,16 +27,10 @@ pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here"),
 ]
 
-ACTORS: Final = "gateway=2,navigator,verifier,fetchers.intelligence,runner,keeper,policy,answerer,learner,router"
-ACTORS: Final = "gateway,navigator,verifier,fetchers.intelligence,fetchers.playwright,runner,keeper,policy,answerer,learner,sessions"
 READERS: Final = "navigator,verifier,fetchers.intelligence,fetchers.playwright"
-ACTORS: Final = f"gateway,{READERS},runner,keeper,policy,answerer,learner,sessions"
+ACTORS: Final = f"gateway=2,{READERS},runner,keeper,policy,answerer,learner,router,sessions"
 MAX_PACKED: Final = 120 * 1024
 """What all that is loaded at / may weigh."""
-
-LINKS: Final = """[...document.querySelectorAll('main a')].map(
-  (one) => new URL(one.href.baseVal ?? one.href, location).protocol)"""
-"""The protocols of all links, those in pictures included."""
 
 expect.set_options(timeout=WAIT_MS)
 
@@ -52,9 +46,7 @@ allow_private = ["127.0.0.0/8"]
 
 @pytest.fixture(scope="module")
 def weft(tmp_path_factory: pytest.TempPathFactory, site: Site) -> Generator[System]:
-    """Run a Weft with two gateways that reads pages without a browser."""
-def weft(tmp_path_factory: pytest.TempPathFactory) -> Generator[System]:
-    """Run a Weft without the tier between the cheapest and the browser."""
+    """Run a Weft with two gateways, without the tier between the cheapest and the browser."""
     folder = tmp_path_factory.mktemp("weft")
     (folder / "data").mkdir()
     (folder / "data" / "integrations.toml").write_text(WEBHOOK.format(url=site.url("/status/404")))
@@ -248,23 +240,9 @@ def test_a_conversation_and_a_pattern_are_shown_and_the_pattern_is_verified_and_
     expect(page.get_by_text("Nothing was learned yet")).to_be_visible()
 
 
-def test_a_collection_is_kept_and_says_what_a_page_has_changed(tab: ConsoleTab, garden: Site) -> None:
-    content.keep_a_collection(tab, garden)
-
-
-def test_a_site_is_walked_through_and_shown_as_a_picture(tab: ConsoleTab, garden: Site) -> None:
-    content.walk_through_a_site(tab, garden)
-
-
-def test_a_browser_is_looked_at_and_taken_in_hand_and_a_login_forgotten(
-    tab: ConsoleTab, weft: System, garden: Site
-) -> None:
-    content.take_a_browser_in_hand(tab, weft, garden)
-    content.renew_and_forget_a_login(tab, weft)
-
-
-def test_what_was_read_is_found_again_beside_what_it_says_now(tab: ConsoleTab, weft: System, garden: Site) -> None:
-    content.look_at_what_was_read(tab, weft, garden)
+@pytest.mark.parametrize("use", content.USES)
+def test_what_is_kept_is_shown(tab: ConsoleTab, weft: System, garden: Site, use: content.Use) -> None:
+    use(tab, weft, garden)
 
 
 def test_a_key_is_made_for_less_and_offers_no_more(
@@ -432,17 +410,9 @@ def test_what_pages_say_runs_nothing(tab: ConsoleTab, site: Site) -> None:
         expect(page.locator(".result, .failure")).to_be_visible()
         page.unroute("**/api/browse")
 
-    links = list[str]()
-    for path, shown, answer in content.hostile_answers(vectors):
-        page.route(f"**{path}", partial(Route.fulfill, body=json.dumps(answer), content_type="application/json"))
-        tab.open("#/approvals", "Approvals")
-        page.evaluate("(hash) => { location.hash = hash; }", shown)
-        expect(page.locator("main")).to_contain_text(vectors[0].split()[0])
-        links += page.evaluate(LINKS)
-        page.unroute(f"**{path}")
-    tab.complaints[:] = [said for said in tab.complaints if "404" not in said and "400" not in said]
+    links = content.links_of_hostile_pages(tab, vectors)
 
     assert page.evaluate("window.ran") is None
-    links += page.evaluate(LINKS)
-    assert set(links) <= {"http:", "https:"}
+    links |= set(page.evaluate(content.LINKS))
+    assert links <= {"http:", "https:"}
     assert {one for one in asked if not one.startswith(tab.base)} == set()

@@ -37,8 +37,6 @@ _OWN = (
     *(f"pages/{name}.js" for name in ("patterns", "recordings", "routes", "run", "runs", "settings", "tap")),
     "diff.js",
     "graph.js",
-    *(f"pages/{name}.js" for name in ("actors", "approvals", "conversations", "home")),
-    *(f"pages/{name}.js" for name in ("keys", "page", "patterns", "run", "runs")),
     *(f"pages/{name}.js" for name in ("browsers", "collections", "crawls", "logins", "source", "visits")),
 )
 FILES: Mapping[str, str] = MappingProxyType({**{name: name for name in _OWN}, **PACKAGED})
