@@ -140,7 +140,7 @@ class ToolRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
     `id` is the same however often it is asked: the tool runs once. `surface` names the form of the call, `proposed`
     that a model of ours wants it; a client's own call is asked for by its caller. `scopes` are those of the caller's
     key, `local` whether the caller sits at this machine. `brisk`: who asks looks himself whether it came true, so a
-    page need only have nothing under way.
+    page need only have nothing under way. `by_hand`: a person does it, who has the session in hand.
     """
 
     id: CallId
@@ -152,6 +152,7 @@ class ToolRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
     scopes: tuple[str, ...] = ()
     conversation: str = ""
     brisk: bool = False
+    by_hand: bool = False
     context: ToolContext = ToolContext()
 
 
@@ -223,7 +224,8 @@ class RunTool(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """TOOL: run a tool that the gate has allowed; `name` is its own, `arguments` in the form that all surfaces share.
 
     `id` is that of the call: whoever gets it again does nothing again, and answers the same. `expects` is the digest
-    of the FieldFacts that were decided about: another element is not touched. `brisk` is that of the ToolRequest.
+    of the FieldFacts that were decided about: another element is not touched. `brisk` and `by_hand` are those of
+    the ToolRequest.
     """
 
     id: CallId
@@ -236,6 +238,7 @@ class RunTool(Struct, frozen=True, kw_only=True, omit_defaults=True):
     tab: int | None = None
     expects: str = ""
     brisk: bool = False
+    by_hand: bool = False
 
 
 class AskField(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -180,6 +180,7 @@ from protocol.subject_kinds import Bucket, Call, Event, Journal, Objects, Subjec
 from protocol.texts import PrintedPage, PrintPage
 from protocol.tiers import TierHistory
 from protocol.tool_log import ToolLine
+from protocol.visits import MAX_KEPT_DAYS, AskVisit, KeptVisit, ListVisits, VisitList
 from protocol.web import HostPace, KeptAnswers, RobotsFile
 
 MAX_MODEL_MS = 300_000
@@ -305,6 +306,8 @@ ANSWER = Call("web.answer", AskQuestion, Answered, timeout_ms=MAX_ANSWER_MS)
 EXTRACT = Call("web.extract", ExtractData, Extracted, timeout_ms=MAX_ANSWER_MS)
 CONVERSATION_LIST = Call("conversation.list", ListConversations, ConversationList, timeout_ms=10_000)
 CONVERSATION_GET = Call("conversation.get", AskConversation, ConversationLog, timeout_ms=10_000)
+VISIT_LIST = Call("visit.list", ListVisits, VisitList, timeout_ms=10_000)
+VISIT_GET = Call("visit.get", AskVisit, KeptVisit, timeout_ms=10_000)
 
 RECORDING_LIST = Call("conversation.recordings", ListRecordings, RecordingList, timeout_ms=20_000)
 RECORDING_GET = Call("conversation.recording", AskRecording, ConversationRecording, timeout_ms=20_000)
@@ -450,6 +453,9 @@ PAGES_READ = Journal("pages-read", PageRead, ttl_ms=7 * 86_400_000, max_bytes=51
 
 RECORDINGS = Journal("recordings", RecordedBatch, ttl_ms=86_400_000, max_bytes=128 * 1024**2, sealed=True)
 """What was noted of conversations, for a day; only keepers write and read it."""
+
+PAGE_VISITS = Journal("page-visits", KeptVisit, ttl_ms=MAX_KEPT_DAYS * 86_400_000, max_bytes=256 * 1024**2, sealed=True)
+"""The pages that callers have read without a login, as they were, for who has read them alone."""
 
 KEYS = Bucket("keys", KeyRecord, sealed=True)
 """The keys that were given out, by their ids, each as its hash; every gateway watches them."""

@@ -82,6 +82,7 @@ class CallDecided(_Line, frozen=True, kw_only=True, omit_defaults=True, tag="dec
     decision: Decision
     digest: str
     proposed: bool = False
+    by_hand: bool = False
     arguments: dict[str, Any] = {}
     site: str = ""
     run: bytes = b""

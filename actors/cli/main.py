@@ -26,6 +26,7 @@ from actors.cli.nats import nats
 from actors.cli.patterns import app as patterns
 from actors.cli.providers import app as providers
 from actors.cli.replay import export, replay
+from actors.cli.report import report
 from actors.cli.routes import app as routes
 from actors.cli.runs import app as runs
 from actors.cli.runs import run as run_template
@@ -77,6 +78,7 @@ app.command(no_args_is_help=True)(do)
 app.command()(conversations)
 app.command()(export)
 app.command(no_args_is_help=True)(replay)
+app.command(no_args_is_help=True)(report)
 app.command(no_args_is_help=True)(search)
 app.command()(transform)
 app.command()(tools)

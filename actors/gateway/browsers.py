@@ -109,6 +109,8 @@ def _rendered(done: results.Done) -> _Rendering:
             | results.ElementRead()
             | results.RowsRead()
             | results.StepsRecorded()
+            | results.WindowShown()
+            | results.SessionHeld()
         ):
             return _read(done)
         case _:
@@ -160,7 +162,9 @@ def _read(
     | results.TreeRead
     | results.ElementRead
     | results.RowsRead
-    | results.StepsRecorded,
+    | results.StepsRecorded
+    | results.WindowShown
+    | results.SessionHeld,
 ) -> _Rendering:
     match done:
         case results.PageObserved():
@@ -175,7 +179,7 @@ def _read(
             return _Rendering([f"Rows: {len(done.rows)}.{more}"], [_row(row) for row in done.rows])
         case results.ElementRead():
             return _Rendering([_states(done)], [*_some(done.text), *_some(done.value), *_some(done.attribute or "")])
-        case results.FieldDescribed() | results.StepsRecorded():
+        case results.FieldDescribed() | results.StepsRecorded() | results.WindowShown() | results.SessionHeld():
             return _Rendering(["For Weft itself."], [])
         case results.TreeRead():
             return _tree(done.tree)

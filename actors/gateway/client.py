@@ -11,7 +11,20 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from typing import Any
 
 from actors.collection_export import ExportedFile, exported
-from actors.gateway import act, agent, answers, approvals, collections, flows, models, pages, patterns, runs, tool_calls
+from actors.gateway import (
+    act,
+    agent,
+    answers,
+    approvals,
+    collections,
+    flows,
+    models,
+    pages,
+    patterns,
+    runs,
+    tool_calls,
+    visits,
+)
 from actors.gateway.access.caller import STDIO
 from actors.gateway.act import ActRequest, ActResult, ResumeActRequest, step_lines
 from actors.gateway.agent import AgentRequest, AgentResult, pending
@@ -56,6 +69,7 @@ from protocol.runs.responses import ArtifactChunk, CancelAnswer, Run, RunAccepte
 from protocol.subjects import ANSWER_TEXT, PROGRESS
 from protocol.tools.runs import ArtifactRequest, RunRequest, RunsRequest
 from protocol.tools.tool import Surface
+from protocol.visits import ListVisits, VisitList
 
 __all__ = [
     "ActRequest",
@@ -89,6 +103,7 @@ __all__ = [
 
 MAX_LISTED = 1_000
 MAX_PATTERNS_LISTED = 200
+MAX_VISITS_LISTED = 200
 
 
 class GatewayClient:
@@ -297,6 +312,11 @@ class GatewayClient:
     async def runs(self, arguments: RunsRequest) -> RunList:
         """List runs, newest first."""
         return await runs.list_runs(self._app, self._request, arguments)
+
+    async def visits(self, since: int, cursor: int | None = None) -> VisitList:
+        """List the pages that were read since a time (ms), newest first, from where `cursor` goes on."""
+        query = ListVisits(caller=self._request.caller.name, since=since, cursor=cursor, limit=MAX_VISITS_LISTED)
+        return await visits.list_visits(self._app, query)
 
     async def cancel_run(self, run_id: str) -> CancelAnswer:
         """Ask a run to stop before its next step."""

@@ -95,12 +95,16 @@ def call_id(caller: str, key: str = "") -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class ClientCall:
-    """A call as it came in: a tool by what any surface calls it, and its arguments; `key` makes it the same call."""
+    """A call as it came in: a tool by what any surface calls it, and its arguments; `key` makes it the same call.
+
+    `by_hand`: a person does it on the page that they see.
+    """
 
     name: str
     arguments: Mapping[str, Any]
     surface: Surface
     key: str = ""
+    by_hand: bool = False
 
 
 async def call_tool(app: AppContext, request: RequestContext, call: ClientCall) -> ToolOutcome:
@@ -183,6 +187,7 @@ def tool_request(app: AppContext, request: RequestContext, call: ClientCall) -> 
         local=who.local,
         scopes=tuple(sorted(who.scopes)),
         conversation=request.client_id if call.surface is Surface.MCP else "",
+        by_hand=call.by_hand,
         context=browser_context(app, request, given) if tool.actor == PLAYWRIGHT else ToolContext(),
     )
 

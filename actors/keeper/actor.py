@@ -25,6 +25,7 @@ from actors.keeper.search_queries import SearchIndex
 from actors.keeper.search_terms import TERMS
 from actors.keeper.texts import TextQueries, TextTables
 from actors.keeper.views import note_of, run_so_far, summary, whole_run
+from actors.keeper.visits import VisitQueries
 from actors.projection.consumer import JournalConsumer, patience_s, projected
 from actors.projection.database import Database, locked_file
 from bus.clock import now_ms
@@ -56,6 +57,7 @@ from protocol.runs.requests import AskRun, FollowRun, ListRuns, ReadArtifact, Ru
 from protocol.runs.responses import ArtifactChunk, Run, RunEvent, RunList
 from protocol.search import Passages, SearchPassages
 from protocol.subject_kinds import Journal, Objects
+from protocol.visits import AskVisit, KeptVisit, ListVisits, VisitList
 
 GATHER_S = 0.25
 """How long lines of collections gather before they are written: of one capture there are several."""
@@ -76,6 +78,7 @@ class Keeper(Actor):
         subjects.MODEL_CALLS,
         subjects.COLLECTIONS,
         subjects.PAGES_READ,
+        subjects.PAGE_VISITS,
         subjects.TOOL_CALLS,
         subjects.TASKS,
     )
@@ -99,6 +102,8 @@ class Keeper(Actor):
     _texts: TextQueries = field(init=False, repr=False)
     _chats: ChatSessionQueries = field(init=False, repr=False)
     _tasks: JournalConsumer[TaskLine | ChatLine] = field(init=False, repr=False)
+    _visited: VisitQueries = field(init=False, repr=False)
+    _visits: JournalConsumer[KeptVisit] = field(init=False, repr=False)
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:
@@ -109,7 +114,7 @@ class Keeper(Actor):
         self._ledger = await self.bus.journal(subjects.LEDGER)
         self._store = await self.bus.objects(subjects.ARTIFACTS)
         chat, calls = await self.bus.journal(subjects.CONVERSATIONS), await self.bus.journal(subjects.MODEL_CALLS)
-        acting = await self.bus.journal(subjects.TASKS)
+        acting, visits = await self.bus.journal(subjects.TASKS), await self.bus.journal(subjects.PAGE_VISITS)
         self._recordings = Recordings(await self.bus.journal(subjects.RECORDINGS), self.settings)
         collections, pages = await self.bus.journal(subjects.COLLECTIONS), await self.bus.journal(subjects.PAGES_READ)
         async with locked_file(self.settings.data_dir / "keeper") as path:
@@ -118,6 +123,7 @@ class Keeper(Actor):
             self._said, self._index = ConversationQueries(database, seal), SearchIndex(database, seal)
             self._kept = CollectionQueries(database, seal, self.clock)
             self._texts, self._chats = TextQueries(database, seal), ChatSessionQueries(database, seal)
+            self._visited = VisitQueries(database, seal, self.clock, self.settings.keep_pages_days)
             kept = (CollectionTables(seal), TextTables(database, seal), CollectionPassages(seal))
             async with (
                 database.open(),
@@ -126,6 +132,7 @@ class Keeper(Actor):
                 projected(calls, database, ModelRunTables(seal)) as self._calls,
                 projected(collections, database, *kept, linger_s=GATHER_S) as self._collections,
                 projected(pages, database, PagePassages(seal)),
+                projected(visits, database, self._visited.tables) as self._visits,
                 projected(acting, database, ChatSessionTables(database, seal)) as self._tasks,
                 self._event_log(self._ledger, calls, collections, await self.bus.journal(subjects.TOOL_CALLS)),
                 anyio.create_task_group() as tasks,
@@ -266,6 +273,27 @@ class Keeper(Actor):
                 cannot be read.
         """
         return await self._recordings.get(request)
+
+    @handles(subjects.VISIT_LIST, at_once=16)
+    async def list_visits(self, request: ListVisits) -> VisitList:
+        """Return the pages that a caller has read, the newest first.
+
+        Raises:
+            FaultError: INTERNAL_UNAVAILABLE, when the journal cannot be read.
+        """
+        await self._visits.wait_current(subjects.VISIT_LIST.timeout_ms)
+        return await self._visited.page(request)
+
+    @handles(subjects.VISIT_GET, at_once=16)
+    async def visit(self, request: AskVisit) -> KeptVisit:
+        """Return a page as a caller has read it.
+
+        Raises:
+            FaultError: VALIDATION_INVALID_REQUEST, also for a visit of somebody else; INTERNAL_UNAVAILABLE, when the
+                journal cannot be read.
+        """
+        await self._visits.wait_current(subjects.VISIT_GET.timeout_ms)
+        return await self._visited.visit(request)
 
     @handles(subjects.PASSAGES, at_once=32)
     async def passages(self, request: SearchPassages) -> Passages:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from actors.navigator.memory import Knowledge, NoKnowledge, TierMemory
 from actors.navigator.observed import ObservedKnowledge, ObservedPatterns
 from actors.navigator.preview import PreviewService
 from actors.navigator.read_pages import NoNotes, PageNotes, ReadPages
+from actors.navigator.visits import NoVisits, PageVisits, VisitNotes
 from actors.page_addresses import by_http, page_address
 from actors.policy_file import watched_policy
 from actors.sites import site_of
@@ -58,11 +60,12 @@ class Navigator(Actor):
         subjects.PATTERNS,
     )
 
-    journals: ClassVar[tuple[Journal[Any], ...]] = (subjects.PAGES_READ,)
+    journals: ClassVar[tuple[Journal[Any], ...]] = (subjects.PAGES_READ, subjects.PAGE_VISITS)
 
     knowledge: Knowledge = field(default_factory=NoKnowledge)
     evidence: HostEvidence = field(default_factory=NoEvidence)
     notes: PageNotes = field(default_factory=NoNotes)
+    visits: VisitNotes = field(default_factory=NoVisits)
     patterns: KnownPatterns = field(default_factory=NoPatterns)
     policy: Watched[GateRules] | None = None
 
@@ -85,6 +88,13 @@ class Navigator(Actor):
             ):
                 pages = ReadPages(await self.bus.journal(subjects.PAGES_READ))
                 self.notes = await stack.enter_async_context(pages.open())
+            if (
+                self.settings.keep_pages_days
+                and self.bus.seal is not None
+                and self.bus.seal.holds(subjects.PAGE_VISITS.name)
+            ):
+                visits = PageVisits(await self.bus.journal(subjects.PAGE_VISITS))
+                self.visits = await stack.enter_async_context(visits.open())
             if self.settings.tier_learning:
                 memory = TierMemory(self.bus, known_hosts(self.settings.hosts_file), self.settings.hedge_percent)
                 self.knowledge = await stack.enter_async_context(memory.open())
@@ -109,13 +119,17 @@ class Navigator(Actor):
         """
         self._check_host(page_address(page.url))
         request, grace_ms = structs.replace(page, url=page_address(page.url)), self.settings.restart_grace_ms
+        begun_s = time.monotonic()
         try:
             run = BrowseRun(self.bus, request, grace_ms, self.knowledge, self.evidence, self.patterns)
             browsed = await run.run()
         except FaultError as error:
-            raise FaultError(with_plain_http(error.fault, by_http(page.url))) from None
+            failure = with_plain_http(error.fault, by_http(page.url))
+            self.visits.note(request, failure, round((time.monotonic() - begun_s) * 1_000))
+            raise FaultError(failure) from None
         self._check_host(browsed.page.final_url)
         self.notes.note(request, browsed)
+        self.visits.note(request, browsed, browsed.duration_ms)
         return browsed
 
     @handles(subjects.PREVIEW, at_once=32)

@@ -93,6 +93,7 @@ class Gate:
             conversation=request.conversation,
             caller=request.caller,
             surface=request.surface,
+            by_hand=request.by_hand,
             decision=decision,
             digest=digest_of(call),
             proposed=request.proposed,
@@ -153,6 +154,7 @@ def run_of(call: GateCall, decision: Decision) -> RunTool:
         tab=call.tab,
         expects=decision.expects,
         brisk=request.brisk,
+        by_hand=request.by_hand,
     )
 
 

@@ -429,4 +429,4 @@ class SystemSettings(Struct, frozen=True, kw_only=True):
             "early where the one at work mostly fails; 0: never.",
         ),
     ] = 10
-    jetstream_max_bytes: Annotated[Bytes, Meta(description="Bytes on disk of our own JetStream.")] = 9 * 2**30
+    jetstream_max_bytes: Annotated[Bytes, Meta(description="Bytes on disk of our own JetStream.")] = 10 * 2**30

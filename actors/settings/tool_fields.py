@@ -35,6 +35,15 @@ class ToolSettings(ModelSettings, frozen=True, kw_only=True):
             "login is left out."
         ),
     ] = False
+    keep_pages_days: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=7,
+            description="Days for which the pages that a caller has read without a login are kept as they were, "
+            "sealed, for that caller alone: 2,000 of each, 256 MB of all. 0: none are.",
+        ),
+    ] = 3
     index_pages: Annotated[
         bool,
         Meta(

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from protocol.browsers import operation_bases
 from protocol.browsers.gestures import Gesture, TypeKeys
 from protocol.browsers.operation_bases import InSession, InTab, OnElement
+from protocol.browsers.watching import Watching
 from protocol.pages import Url
 from protocol.sessions import Profile
 
@@ -362,6 +363,7 @@ Operation = (
     | ReadTree
     | RecordSteps
     | Gesture
+    | Watching
 )
 """Everything that a tool does in a browser session."""
 

@@ -29,6 +29,7 @@ from protocol.browsers.pageinfo import (
     Section,
     Stability,
 )
+from protocol.browsers.watching import WindowSize
 from protocol.documents import WebObservationSummary
 from protocol.faults import Code
 from protocol.flows import FlowDraft
@@ -258,6 +259,21 @@ class StepsRecorded(_OperationResult, frozen=True, kw_only=True, tag="steps_reco
     draft: FlowDraft | None = None
 
 
+class WindowShown(_OperationResult, frozen=True, kw_only=True, tag="window_shown"):
+    """The window of a tab as it is now: a JPEG; `dialog` is one that waits, and that no picture has."""
+
+    picture: bytes
+    window: WindowSize
+    page: PageRef
+    dialog: PastDialog | None = None
+
+
+class SessionHeld(_OperationResult, frozen=True, kw_only=True, tag="session_held"):
+    """Until when a person has the session in hand (ms since the epoch); 0: nobody has."""
+
+    held_until: int = 0
+
+
 Done = (
     SessionCreated
     | SessionClosed
@@ -282,6 +298,8 @@ Done = (
     | PageObserved
     | SelectionLinks
     | StepsRecorded
+    | WindowShown
+    | SessionHeld
 )
 """Whatever an operation can come to."""
 

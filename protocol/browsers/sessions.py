@@ -27,7 +27,8 @@ class BrowserRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `caller` is whose it is: nobody else finds it. `login` is the site whose saved login of `profile` is kept up
     to date, which `access` opens (see LoginPass). `doing` are the orders that were begun, the newest last. `recording`
-    is what was recorded of it so far, where it is recorded. Times in ms since the epoch.
+    is what was recorded of it so far, where it is recorded. Until `held_until` a person has it in hand. Times in ms
+    since the epoch.
     """
 
     session: str
@@ -43,6 +44,7 @@ class BrowserRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
     doing: tuple[str, ...] = ()
     access: bytes = b""
     recording: FlowDraft | None = None
+    held_until: int = 0
     created: int = 0
     used: int = 0
 
@@ -56,7 +58,7 @@ class AskBrowser(Struct, frozen=True, kw_only=True, omit_defaults=True):
     sealed for `typed_in(session)`: `do` has none of them. `login` opens the login of a session that is created with a
     profile (see LoginPass). `expects` is the digest of the FieldFacts that somebody decided about: where the element is
     another by now, nothing is done. `brisk`: after an action the page need only have nothing under way, and nobody is
-    told what has changed.
+    told what has changed. `by_hand`: a person does it, who has the session in hand.
     """
 
     do: Operation
@@ -68,6 +70,7 @@ class AskBrowser(Struct, frozen=True, kw_only=True, omit_defaults=True):
     login: bytes = b""
     expects: Annotated[str, Meta(max_length=64)] = ""
     brisk: bool = False
+    by_hand: bool = False
 
 
 class BrowserAnswer(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -83,7 +86,7 @@ class ListBrowsers(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class BrowserInfo(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A session, without anything that it holds; times in ms since the epoch."""
+    """A session, without anything that it holds; times in ms since the epoch, `held_until` as BrowserRecord has it."""
 
     session: SessionId
     replica: str
@@ -91,6 +94,7 @@ class BrowserInfo(Struct, frozen=True, kw_only=True, omit_defaults=True):
     tabs: int = 0
     created: int = 0
     used: int = 0
+    held_until: int = 0
 
 
 class BrowserList(Struct, frozen=True, kw_only=True, omit_defaults=True):

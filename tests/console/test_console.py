@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from playwright.sync_api import Browser, Locator, Route, expect, sync_playwright
 
-from tests.console import WAIT_MS, ConsoleTab, console_tab
+from tests.console import WAIT_MS, ConsoleTab, console_tab, content
 from tests.flows.system import System, weft_up
 from tests.site import Site, site_in_thread
 from tests.site.vectors import own_vectors, public_vectors
@@ -29,7 +29,8 @@ pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here"),
 ]
 
-ACTORS: Final = "gateway=2,navigator,verifier,fetchers.intelligence,runner,keeper,policy,answerer,learner,router"
+READERS: Final = "navigator,verifier,fetchers.intelligence,fetchers.playwright"
+ACTORS: Final = f"gateway=2,{READERS},runner,keeper,policy,answerer,learner,router,sessions"
 MAX_PACKED: Final = 120 * 1024
 """What all that is loaded at / may weigh."""
 
@@ -47,7 +48,7 @@ allow_private = ["127.0.0.0/8"]
 
 @pytest.fixture(scope="module")
 def weft(tmp_path_factory: pytest.TempPathFactory, site: Site) -> Generator[System]:
-    """Run a Weft with two gateways that reads pages without a browser."""
+    """Run a Weft with two gateways, without the tier between the cheapest and the browser."""
     folder = tmp_path_factory.mktemp("weft")
     (folder / "data").mkdir()
     (folder / "data" / "integrations.toml").write_text(WEBHOOK.format(url=site.url("/status/404")))
@@ -60,6 +61,13 @@ def weft(tmp_path_factory: pytest.TempPathFactory, site: Site) -> Generator[Syst
 def site() -> Generator[Site]:
     """Serve the site."""
     with site_in_thread() as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def garden() -> Generator[Site]:
+    """Serve a small site that changes."""
+    with site_in_thread(content.Garden().answer) as served:
         yield served
 
 
@@ -234,6 +242,11 @@ def test_a_conversation_and_a_pattern_are_shown_and_the_pattern_is_verified_and_
     expect(page.get_by_text("Nothing was learned yet")).to_be_visible()
 
 
+@pytest.mark.parametrize("use", content.USES)
+def test_what_is_kept_is_shown(tab: ConsoleTab, weft: System, garden: Site, use: content.Use) -> None:
+    use(tab, weft, garden)
+
+
 def test_a_key_is_made_for_less_and_offers_no_more(
     browser: Browser, tab: ConsoleTab, weft: System, pictures: Path
 ) -> None:
@@ -256,7 +269,7 @@ def test_a_key_is_made_for_less_and_offers_no_more(
     with console_tab(browser, weft.ready.rest, pictures) as other:
         other.log_in(made)
         expect(other.page.locator("nav a")).to_have_text(
-            ["Home", "Read a page", "Approvals", "Conversations", "Patterns"]
+            ["Home", "Read a page", "History", "Approvals", "Conversations", "Patterns"]
         )
         expect(other.page.get_by_role("region", name="Today, this key")).to_be_visible()
         other.open("#/keys", "Not with this key")
@@ -432,7 +445,9 @@ def test_what_pages_say_runs_nothing(tab: ConsoleTab, site: Site) -> None:
         expect(page.locator(".result, .failure")).to_be_visible()
         page.unroute("**/api/browse")
 
+    links = content.links_of_hostile_pages(tab, vectors)
+
     assert page.evaluate("window.ran") is None
-    links = page.evaluate("[...document.querySelectorAll('main a')].map((one) => one.protocol)")
-    assert set(links) <= {"http:", "https:"}
+    links |= set(page.evaluate(content.LINKS))
+    assert links <= {"http:", "https:"}
     assert {one for one in asked if not one.startswith(tab.base)} == set()

@@ -15,11 +15,14 @@ from actors.fetchers.logins import Logins
 from actors.fetchers.playwright.browser import Browser
 from actors.fetchers.playwright.open_session import OpenSession, restore_session
 from actors.fetchers.playwright.operations import OperationDependencies, perform
+from actors.fetchers.playwright.operations.watching import check_held
 from actors.fetchers.playwright.session_records import SessionRecords, with_order
 from bus import TransportError
+from bus.clock import now_ms
 from protocol.browsers.operations import SESSION_PREFIX, CloseSession
 from protocol.browsers.results import Done, SessionClosed
 from protocol.browsers.sessions import AskBrowser
+from protocol.browsers.watching import ShowWindow
 from protocol.faults import Code, FaultError, fault
 
 log = structlog.stdlib.get_logger()
@@ -64,16 +67,18 @@ class ReplicaSessions:
             MovedError: its owner is to be looked up again.
         """
         if isinstance(request.do, CloseSession):
-            return await self._close(session_id, request.caller)
+            return await self._close(session_id, request)
         async with self._lock(session_id):
             session = await self._restored(session_id, request.caller)
+            check_held(session.record, request, now_ms())
             await self._write_order(session, request)
             session.users += 1
         try:
             return replace(await self._perform(session, request), session_id=session_id)
         finally:
             session.users -= 1
-            await self._write(session)
+            if not isinstance(request.do, ShowWindow):
+                await self._write(session)
 
     async def end(self, session_id: str) -> None:
         """End a session."""
@@ -102,9 +107,11 @@ class ReplicaSessions:
                 async with lock:
                     await self._check(session_id, session)
 
-    async def _close(self, session_id: str, caller: str) -> Done:
+    async def _close(self, session_id: str, request: AskBrowser) -> Done:
         async with self._lock(session_id):
-            await self.records.get(session_id, caller)
+            change = await self.records.get(session_id, request.caller)
+            if change.value is not None:
+                check_held(change.value, request, now_ms())
             await self.end(session_id)
         return SessionClosed(session_id=session_id, success=True)
 

@@ -143,4 +143,5 @@ def _info(record: BrowserRecord) -> BrowserInfo:
         tabs=len(record.tabs),
         created=record.created,
         used=record.used,
+        held_until=record.held_until,
     )

@@ -131,6 +131,7 @@ class ToolCalls:
             order=request.id,
             expects=request.expects,
             brisk=request.brisk,
+            by_hand=request.by_hand,
         )
         try:
             if not isinstance(operation, _WITHOUT_TAB) and not await self._has_tab(request, operation):

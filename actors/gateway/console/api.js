@@ -21,12 +21,13 @@ export function query(values) {
   return text && `?${text}`;
 }
 
-async function ask(method, path, { body, headers, signal } = {}) {
+async function ask(method, path, { body, file, headers, signal } = {}) {
   const sent = { Authorization: `Bearer ${key()}`, ...headers };
   if (body !== undefined) sent['Content-Type'] = 'application/json';
+  if (file) sent['Content-Type'] = 'application/octet-stream';
   let answer;
   try {
-    answer = await fetch(path, { method, headers: sent, body: body === undefined ? undefined : JSON.stringify(body), signal, cache: 'no-store' });
+    answer = await fetch(path, { method, headers: sent, body: file ?? (body === undefined ? undefined : JSON.stringify(body)), signal, cache: 'no-store' });
   } catch (error) {
     if (error.name === 'AbortError') throw error;
     throw new ApiError(0, { error: 'The gateway does not answer. Is Weft still running?', code: 'NO_ANSWER' });
@@ -43,6 +44,16 @@ export async function call(method, path, options = {}) {
 }
 
 export const get = (path, options) => call('GET', path, options);
+
+// Sends a file as it is.
+export const upload = (path, file) => call('POST', path, { file });
+
+// What a call of a tool came to; one that a person has to allow first is an error that says where.
+export async function tool(method, path, body) {
+  const outcome = await call(method, path, { body });
+  if (outcome.result) return outcome.result;
+  throw Object.assign(new Error('It waits until somebody allows it.'), { approval: outcome.approval?.id });
+}
 
 // Readiness is an answer whatever its status.
 export async function readiness(signal) {

@@ -7,9 +7,13 @@ import { forgetSamples } from './system.js';
 import { Actors } from './pages/actors.js';
 import { Approvals } from './pages/approvals.js';
 import { Bus } from './pages/bus.js';
+import { Browser, Browsers } from './pages/browsers.js';
+import { Collection, Collections } from './pages/collections.js';
 import { Conversation, Conversations } from './pages/conversations.js';
+import { Crawl, Crawls } from './pages/crawls.js';
 import { Home } from './pages/home.js';
 import { Keys } from './pages/keys.js';
+import { Logins } from './pages/logins.js';
 import { Page } from './pages/page.js';
 import { Pattern, Patterns } from './pages/patterns.js';
 import { RecordedConversation, Recordings } from './pages/recordings.js';
@@ -18,14 +22,20 @@ import { Run } from './pages/run.js';
 import { Runs } from './pages/runs.js';
 import { Settings } from './pages/settings.js';
 import { Tap } from './pages/tap.js';
+import { Visit, Visits } from './pages/visits.js';
 
 // Each page by the first part of its address, and what shows `one` of its things by the second; a key is offered those of its scopes.
 const PAGES = {
   '': { name: 'Home', view: Home },
   page: { name: 'Read a page', view: Page, scope: 'browse' },
+  visits: { name: 'History', view: Visits, one: Visit, scope: 'browse' },
   runs: { name: 'Runs', view: Runs, one: Run, scope: 'runs' },
   approvals: { name: 'Approvals', view: Approvals, one: Approvals, scope: 'browse' },
   conversations: { name: 'Conversations', view: Conversations, one: Conversation, scope: 'browse' },
+  collections: { name: 'Collections', view: Collections, one: Collection, scope: 'collections' },
+  crawls: { name: 'Crawls', view: Crawls, one: Crawl, scope: 'runs' },
+  browsers: { name: 'Browsers', view: Browsers, one: Browser, scope: 'browser' },
+  logins: { name: 'Logins', view: Logins, scope: 'sessions' },
   patterns: { name: 'Patterns', view: Patterns, one: Pattern, scope: 'browse' },
   actors: { name: 'Actors', view: Actors, scope: 'operate' },
   recordings: { name: 'Recordings', view: Recordings, one: RecordedConversation, scope: 'operate' },

@@ -46,7 +46,7 @@ export function Card({ title, children, kind = '', aside, as = 'section' }) {
 }
 
 const TONES = {
-  ready: 'good', succeeded: 'good', allowed: 'good', high: 'good', very_high: 'good', same: 'good',
+  ready: 'good', succeeded: 'good', captured: 'good', completed: 'good', valid: 'good', allowed: 'good', high: 'good', very_high: 'good', same: 'good',
   partial_success: 'warn', pending: 'warn', medium: 'warn', queued: 'warn', canceled: 'warn', expired: 'warn', skipped: 'plain',
   running: 'info', failed: 'bad', denied: 'bad', low: 'bad', very_low: 'bad', minimal: 'bad', not_ready: 'bad', different: 'bad',
 };
@@ -176,7 +176,12 @@ export function Act({ words, sure, act, kind = '' }) {
       <button type="button" onClick=${() => setAsked(false)}>No</button></span>`;
   }
   return html`<span class="row"><button type="button" class=${kind} disabled=${busy} onClick=${sure ? () => setAsked(true) : run}>${words}</button>
-    ${error && html`<span class="bad" role="alert">${error.message}</span>`}</span>`;
+    ${error && html`<${Refused} error=${error} />`}</span>`;
+}
+
+// Why something was not done, in a line; what waits for a person leads there.
+export function Refused({ error }) {
+  return html`<span class=${error.approval ? '' : 'bad'} role="alert">${error.message}${error.approval && html` <a href=${link(['approvals', error.approval])}>Look at it</a>`}</span>`;
 }
 
 // A form whose choices become the query of the address.

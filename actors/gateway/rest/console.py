@@ -35,6 +35,9 @@ _OWN = (
     "virtual.js",
     *(f"pages/{name}.js" for name in ("actors", "approvals", "bus", "conversations", "home", "keys", "page")),
     *(f"pages/{name}.js" for name in ("patterns", "recordings", "routes", "run", "runs", "settings", "tap")),
+    "diff.js",
+    "graph.js",
+    *(f"pages/{name}.js" for name in ("browsers", "collections", "crawls", "logins", "source", "visits")),
 )
 FILES: Mapping[str, str] = MappingProxyType({**{name: name for name in _OWN}, **PACKAGED})
 """Each file of the console below /console/, and where it lies."""

@@ -25,6 +25,7 @@ from actors.gateway.rest import (
     answers,
     approvals,
     browse,
+    browsers,
     bus,
     collections,
     compatible,
@@ -44,6 +45,7 @@ from actors.gateway.rest import (
     system,
     texts,
     tools,
+    visits,
 )
 from actors.gateway.rest.routing import TAGS, Endpoint
 from protocol.browse import SCHEMA_VERSION, StructuredError
@@ -397,6 +399,7 @@ def _response(status: int, contents: dict[str, Any]) -> dict[str, Any]:
 ENDPOINTS: tuple[Endpoint, ...] = (
     *browse.ENDPOINTS,
     *browse.DOMAIN_ENDPOINTS,
+    *visits.ENDPOINTS,
     *patterns.ENDPOINTS,
     *sessions.ENDPOINTS,
     *runs.ENDPOINTS,
@@ -409,6 +412,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *collections.ENDPOINTS,
     *texts.ENDPOINTS,
     *act.ENDPOINTS,
+    *browsers.ENDPOINTS,
     *flows.ENDPOINTS,
     *interact.ENDPOINTS,
     *push.ENDPOINTS,

@@ -40,9 +40,12 @@ def calling(tool: str, **of_path: str) -> Run:
     return run
 
 
-async def called(app: AppContext, request: RequestContext, tool: str, arguments: dict[str, Any]) -> Response:
+async def called(
+    app: AppContext, request: RequestContext, tool: str, arguments: dict[str, Any], *, by_hand: bool = False
+) -> Response:
     """Answer with what came of a call: 202 with its approval where it waits."""
-    call = ClientCall(name=tool, arguments=arguments, surface=Surface.REST, key=request.idempotency_key)
+    key = request.idempotency_key
+    call = ClientCall(name=tool, arguments=arguments, surface=Surface.REST, key=key, by_hand=by_hand)
     try:
         return outcome_response(await call_tool(app, request, call))
     except FaultError as error:

@@ -52,11 +52,12 @@ class VisitedPage(Struct, frozen=True, kw_only=True, omit_defaults=True, rename=
 
 @dataclass(frozen=True)
 class NextPage:
-    """An address that is to be read, and how many links it is away from the start."""
+    """An address that is to be read, how many links it is away from the start, and the page that led to it first."""
 
     address: SiteAddress
     depth: int
     last_modified: str = ""
+    found_on: str = ""
 
 
 @dataclass(eq=False)
@@ -89,12 +90,12 @@ class Frontier:
         if address is not None:
             self._put(NextPage(address, 0))
 
-    def found(self, addresses: Iterable[FoundAddress], depth: int) -> None:
-        """Queue the addresses that belong to the crawl and are not known yet."""
+    def found(self, addresses: Iterable[FoundAddress], depth: int, on: str = "") -> None:
+        """Queue the addresses that belong to the crawl and are not known yet, found `on` a page or in a site map."""
         for one in addresses:
             address = address_of(one.url)
             if address is not None and address.key not in self.known and depth <= self.max_depth:
-                self._put(NextPage(address, depth, one.last_modified))
+                self._put(NextPage(address, depth, one.last_modified, on))
 
     def read(self, page: VisitedPage) -> None:
         """Take in a page that was read, or left out."""
@@ -108,12 +109,17 @@ class Frontier:
             if page.fingerprint is not None and page.left_out is None:
                 self._pages.keep(requested, page.fingerprint)
         self.left_out.update(page.refused)
-        self.found((FoundAddress(url=link) for link in page.links), page.depth + 1)
+        self.found((FoundAddress(url=link) for link in page.links), page.depth + 1, page.final_url or page.url)
 
     def failed(self, url: str) -> None:
         """Take in that an address could not be read."""
         if (address := address_of(url)) is not None:
             self._taken.add(address.key)
+
+    def known_as(self, url: str) -> NextPage | None:
+        """Return what is known of an address that was found."""
+        address = address_of(url)
+        return None if address is None else self.known.get(address.key)
 
     def take(self, index: int) -> NextPage | None:
         """Return the next address, for the step of this number; None where none is known."""

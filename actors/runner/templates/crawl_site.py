@@ -151,10 +151,13 @@ class CrawlSite(TaskTemplate[CrawlInputs]):
                 walk.learn(outcome)
         for outcome in done:
             page = msgspec.convert(outcome.output, VisitedPage) if outcome.status is StepStatus.SUCCEEDED else None
+            known = walk.frontier.known_as(page.url if page else outcome.url)
+            on = known.found_on if known else ""
             if page is None:
-                items.append(CrawledPage(url=outcome.url, error=failed_item(outcome)))
+                depth = known.depth if known else 0
+                items.append(CrawledPage(url=outcome.url, depth=depth, found_on=on, error=failed_item(outcome)))
             elif page.left_out is None:
-                items.append(_item(page))
+                items.append(_item(page, on))
             else:
                 left_out[page.left_out] += 1
         failed = sum(item.error is not None for item in items)
@@ -287,11 +290,12 @@ def _row(item: CrawledPage) -> tuple[str | int | float | bool | None, ...]:
     return (*known, item.source_id or None, *error, item.content)
 
 
-def _item(page: VisitedPage) -> CrawledPage:
+def _item(page: VisitedPage, found_on: str) -> CrawledPage:
     return CrawledPage(
         url=page.final_url or page.url,
         title=page.title,
         depth=page.depth,
+        found_on=found_on,
         language=page.language,
         content=page.content,
         truncated=page.truncated,

@@ -25,6 +25,7 @@ from actors.fetchers.playwright.operations import (
     step_recording,
     tabs,
     waiting,
+    watching,
 )
 from actors.fetchers.playwright.operations.context import OperationContext, OperationDependencies, TabContext
 from actors.flows.recording import is_recorded
@@ -73,6 +74,7 @@ from protocol.browsers.operations import (
 )
 from protocol.browsers.results import Done, FieldDescribed, TreeRead
 from protocol.browsers.sessions import AskBrowser
+from protocol.browsers.watching import HoldSession, ShowWindow
 from protocol.faults import Code, FaultError
 
 D = TypeVar("D")
@@ -152,9 +154,22 @@ async def perform(dependencies: OperationDependencies, session: OpenSession, req
     await session.prune_tabs()
     if isinstance(request.do, RecordSteps):
         return step_recording.steer(session, request.do)
+    if isinstance(request.do, HoldSession):
+        return watching.hold(session, request.do)
+    if isinstance(request.do, ShowWindow):
+        return await _window(op, watching.shown_tab(session, request.do))
+    if request.by_hand:
+        watching.hold(session, HoldSession(hold=True))
     if session.record.recording is not None and is_recorded(request.do):
         return await step_recording.observed(op, request.do, partial(_dispatched, op))
     return await _dispatched(op, request.do)
+
+
+async def _window(op: OperationContext, number: int) -> Done:
+    """Show the window of a tab, whatever is under way in it; one that is not open is opened in its turn."""
+    if op.session.open_tab(number) is None:
+        await _in_turn(op, number, lambda: navigation.at_page(op, number))
+    return await watching.show_window(op, number)
 
 
 async def _dispatched(op: OperationContext, wanted: Operation) -> Done:

@@ -64,7 +64,7 @@ function Choices({ query }) {
   </form>`;
 }
 
-function Confidence({ of }) {
+export function Confidence({ of }) {
   const rows = [['overall', of.overall], ['title', of.title], ['content', of.content],
     ...(of.tables ?? []).map((one, place) => [`table ${place + 1}`, one]), ...Object.entries(of.fields ?? {})];
   const columns = [
@@ -76,7 +76,7 @@ function Confidence({ of }) {
   return html`<${Card} title="How sure it is"><${Table} caption="Confidence of each field" columns=${columns} rows=${rows} keyOf=${([name]) => name} /><//>`;
 }
 
-function Ladder({ trace }) {
+export function Ladder({ trace }) {
   const longest = Math.max(...trace.tiers.map((one) => one.durationMs), 1);
   return html`<${Card} title="How it was read">
     <ol class="ladder">${trace.tiers.map((one) => html`<li class=${one.success ? 'good' : one.durationMs ? 'bad' : 'plain'}>

@@ -10,7 +10,7 @@ const SUFFIXES = { json: 'json', csv: 'csv', markdown: 'md', jsonl: 'jsonl', zip
 const WORDS = { queued: 'is in the queue', started: 'has begun', resumed: 'goes on at another replica', cancel_requested: 'is to stop' };
 
 // The events of a run as they come, until its end; `over` says that there will be no more.
-function useEvents(id, ended) {
+export function useEvents(id, ended) {
   const [state, setState] = useState({ events: [], broken: false });
   useEffect(() => {
     const stop = new AbortController();
@@ -55,7 +55,7 @@ function Timeline({ events, run }) {
   <//>`;
 }
 
-function Artifacts({ run }) {
+export function Artifacts({ run }) {
   const columns = [
     { name: 'File', cell: (one) => html`<b>${one.type}</b> <code>${one.artifactId.slice(0, 12)}…</code>` },
     { name: 'Size', cell: (one) => bytes(one.size) },
@@ -66,7 +66,7 @@ function Artifacts({ run }) {
   return html`<${Card} title="Files"><${Table} caption="Files that the run has left" columns=${columns} rows=${run.artifacts} keyOf=${(one) => one.artifactId} /><//>`;
 }
 
-function Standing({ run }) {
+export function Standing({ run }) {
   return html`<${Card} title="How it stands">
     <${Figures}>
       <${Figure} name="Status" value=${html`<${Badge} of=${run.status} />`} about=${run.cancelRequested && run.status === 'running' ? 'is to stop' : ''} />

@@ -211,7 +211,7 @@ async def test_a_file_of_before_is_read_on(tmp_path: Path) -> None:
             "INSERT INTO place SELECT 1, applied, line, written_at FROM positions",
             *(
                 f"DROP TABLE {name}"
-                for name in ("positions", "chat_events", "llm_runs", *SEARCHED, *COLLECTED, *CHATTED)
+                for name in ("positions", "chat_events", "llm_runs", "visits", *SEARCHED, *COLLECTED, *CHATTED)
             ),
             "ALTER TABLE events DROP COLUMN started_at",
             "DROP INDEX runs_changed",

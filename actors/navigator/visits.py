@@ -1,0 +1,149 @@
+"""Writes down each page that a caller has read without a login, as it was, or why it was not to be had.
+
+That happens after the answer has gone, and is left out where more comes than can be written.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+import anyio
+import structlog
+from anyio import to_thread
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from msgspec import UNSET, structs
+
+from actors import redact
+from bus.clock import now_ms
+from bus.errors import TransportError
+from bus.stores import JournalLog
+from protocol.browse import DecisionTrace
+from protocol.faults import Fault
+from protocol.pages import Browsed, BrowsePage
+from protocol.tiers import TIERS
+from protocol.visits import MAX_VISIT_CHARS, VISIT_PREFIX, KeptVisit, visit_topic
+
+log = structlog.stdlib.get_logger()
+
+VISIT_NOT_KEPT = "page_visit_not_kept"
+
+_WAITING: Final = 64
+_ID_BYTES: Final = 16
+_TITLE_CHARS: Final = 500
+_ERROR_CHARS: Final = 500
+
+
+class VisitNotes(Protocol):
+    """Where visits are noted."""
+
+    def note(self, request: BrowsePage, outcome: Browsed | Fault, took_ms: int) -> None:
+        """Note what came of a browse."""
+        ...
+
+
+class NoVisits:
+    """Notes none."""
+
+    def note(self, request: BrowsePage, outcome: Browsed | Fault, took_ms: int) -> None:
+        """Forget it."""
+        del request, outcome, took_ms
+
+
+@dataclass
+class PageVisits:
+    """Writes visits into PAGE_VISITS, one after the other."""
+
+    journal: JournalLog[KeptVisit]
+    _sending: MemoryObjectSendStream[KeptVisit] = field(init=False, repr=False)
+
+    @asynccontextmanager
+    async def open(self) -> AsyncGenerator[PageVisits]:
+        """Write while the block lasts; what waits at its end is left out."""
+        self._sending, receiving = anyio.create_memory_object_stream[KeptVisit](_WAITING)
+        async with self._sending, receiving, anyio.create_task_group() as tasks:
+            tasks.start_soon(self._write, receiving)
+            yield self
+            tasks.cancel_scope.cancel()
+
+    def note(self, request: BrowsePage, outcome: Browsed | Fault, took_ms: int) -> None:
+        """Have a visit written down that was made without a login, to an address that holds no secret."""
+        final_url = request.url if isinstance(outcome, Fault) else outcome.page.final_url
+        public = not request.login and request.options.session_profile is None
+        goes_on = request.options.cursor is not None
+        if (
+            not (request.reader and public)
+            or goes_on
+            or any(redact.url(url) != url for url in (request.url, final_url))
+        ):
+            return
+        visit = KeptVisit(
+            id=VISIT_PREFIX + secrets.token_urlsafe(_ID_BYTES),
+            caller=request.reader,
+            at=now_ms(),
+            url=request.url,
+            took_ms=took_ms,
+        )
+        try:
+            self._sending.send_nowait(_failed(visit, outcome) if isinstance(outcome, Fault) else _read(visit, outcome))
+        except anyio.WouldBlock:
+            log.info(VISIT_NOT_KEPT, reason="too many at once")
+
+    async def _write(self, receiving: MemoryObjectReceiveStream[KeptVisit]) -> None:
+        async for visit in receiving:
+            try:
+                await self.journal.append(visit_topic(visit.id), await to_thread.run_sync(_redacted, visit))
+            except (TransportError, ValueError) as error:
+                log.warning(VISIT_NOT_KEPT, reason=str(error))
+
+
+def _failed(visit: KeptVisit, failure: Fault) -> KeptVisit:
+    context = failure.context
+    return structs.replace(
+        visit,
+        code=failure.code,
+        error=failure.message[:_ERROR_CHARS],
+        status=failure.http_status or 0,
+        tier=next((tier for tier in TIERS if context is not None and context.tier == tier.value), None),
+    )
+
+
+def _read(visit: KeptVisit, browsed: Browsed) -> KeptVisit:
+    page, content = browsed.page, browsed.page.document.content
+    return structs.replace(
+        visit,
+        final_url=page.final_url,
+        title=content.title[:_TITLE_CHARS],
+        tier=page.tier,
+        tiers_tried=browsed.tiers_tried,
+        status=page.status,
+        from_cache=page.from_cache,
+        language="" if content.language is UNSET else content.language,
+        markdown=content.markdown[:MAX_VISIT_CHARS],
+        chars=len(content.markdown),
+        left_out=content.parts.left_out,
+        walls=browsed.walls,
+        field_confidence=browsed.confidence,
+        decision_trace=browsed.trace,
+    )
+
+
+def _redacted(visit: KeptVisit) -> KeptVisit:
+    return structs.replace(
+        visit,
+        title=redact.text(visit.title),
+        error=redact.text(visit.error),
+        markdown=redact.text(visit.markdown),
+        decision_trace=None if visit.decision_trace is None else _redacted_trace(visit.decision_trace),
+    )
+
+
+def _redacted_trace(trace: DecisionTrace) -> DecisionTrace:
+    titles = (
+        one if one.value is UNSET else structs.replace(one, value=redact.text(one.value[:_TITLE_CHARS]))
+        for one in trace.title
+    )
+    return structs.replace(trace, title=tuple(titles))
