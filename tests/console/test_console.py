@@ -53,7 +53,7 @@ def weft(tmp_path_factory: pytest.TempPathFactory, site: Site) -> Generator[Syst
     (folder / "data").mkdir()
     (folder / "data" / "integrations.toml").write_text(WEBHOOK.format(url=site.url("/status/404")))
     (folder / "data" / "policy.toml").write_text('[surfaces.rest]\nmode = "preapproved"\nask = ["delete"]\n')
-    with weft_up(folder, "--actors", ACTORS) as system:
+    with weft_up(folder, "--actors", ACTORS, WEFT_RECORD_CONVERSATIONS="true") as system:
         yield system
 
 
@@ -215,11 +215,12 @@ def test_what_waits_comes_by_itself_and_is_answered(tab: ConsoleTab, weft: Syste
     assert len(weft.http.get("/api/collections").json()["collections"]) == 1
 
 
-def test_a_conversation_and_a_pattern_are_shown_and_the_pattern_is_verified_and_forgotten(
+def test_a_conversation_its_recording_and_a_pattern_are_shown_and_the_pattern_is_forgotten(
     tab: ConsoleTab, weft: System, site: Site
 ) -> None:
     page = tab.page
-    weft.http.post("/api/summarize", json={"url": site.url("/article?told"), "localOnly": True}).raise_for_status()
+    asked = {"url": site.url("/article?told"), "localOnly": True}
+    recorded = weft.http.post("/api/summarize", json=asked).raise_for_status().headers["x-conversation-id"]
     tab.open("#/conversations", "Conversations")
     tab.look("conversations")
     page.get_by_role("link", name="Summarize").press("Enter")
@@ -240,6 +241,14 @@ def test_a_conversation_and_a_pattern_are_shown_and_the_pattern_is_verified_and_
     page.get_by_role("button", name="Forget it").press("Enter")
     page.get_by_role("button", name="Yes").press("Enter")
     expect(page.get_by_text("Nothing was learned yet")).to_be_visible()
+
+    tab.open("#/recordings", "Recordings")
+    page.get_by_role("link", name=recorded).press("Enter")
+    expect(tab.heading).to_be_focused()
+    expect(page.locator(".timeline li", has_text="web.fetch.intelligence")).to_contain_text("navigator")
+    page.locator("summary", has_text="web.summarize").press("Enter")
+    expect(page.locator(".timeline pre").last).to_contain_text("laika.llmcp")
+    tab.look("recording")
 
 
 @pytest.mark.parametrize("use", content.USES)
