@@ -206,4 +206,5 @@ def test_runs_and_files_belong_to_the_key_that_made_them(weft: System, site: Sit
     stopped = weft.http.post(f"/api/runs/{run.run_id}/cancel", headers=headers)
 
     assert {one.status_code for one in (*found, stopped)} == {404}
-    assert weft.http.get("/api/runs", headers=headers).json() == {"runs": [], "total": 0, "schemaVersion": "1.0"}
+    listed = weft.http.get("/api/runs", headers=headers).json()
+    assert listed == {"runs": [], "total": 0, "offset": 0, "schemaVersion": "1.0"}

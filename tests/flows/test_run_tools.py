@@ -323,7 +323,7 @@ async def test_what_is_of_another_key_is_answered_like_what_is_not_there(weft: S
 
     assert [one.error_code for one in told] == ["RUN_NOT_FOUND", "RUN_NOT_FOUND", "ARTIFACT_NOT_FOUND"]
     assert told[0].error == unknown.error
-    assert listed == {"runs": [], "total": 0, "schemaVersion": "1.0"}
+    assert listed == {"runs": [], "total": 0, "offset": 0, "schemaVersion": "1.0"}
 
 
 # -- on the way --------------------------------------------------------------------------------------------------------
