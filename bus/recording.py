@@ -6,6 +6,7 @@ asks it, asks by `outside` or `observed`: while nothing is recorded, that is no 
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
@@ -19,7 +20,6 @@ import anyio
 import anyio.to_thread
 import msgspec
 import structlog
-from backports import zstd
 from msgspec import UNSET
 
 from bus.context import conversation_id
@@ -29,6 +29,11 @@ from protocol.faults import Fault, FaultError
 from protocol.packets import Request, Response
 from protocol.recordings import EntryKind, RecordedBatch, RecordedEntry, RecordedPiece
 from protocol.subjects import RECORDED, RECORDING_GET, RECORDING_LIST
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 log = structlog.stdlib.get_logger()
 
