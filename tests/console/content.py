@@ -205,13 +205,15 @@ LINKS: Final = """[...document.querySelectorAll('main a')].map(
 
 
 def links_of_hostile_pages(tab: ConsoleTab, vectors: Sequence[str]) -> set[str]:
-    """Show every page with hostile words of the web, and return the protocols of the links."""
-    page, links = tab.page, set[str]()
-    for path, shown, answer in _hostile_answers(vectors):
+    """Show each page with its share of hostile words of the web, and return the protocols of the links."""
+    page, links, pages = tab.page, set[str](), len(_hostile_answers(()))
+    for place in range(pages):
+        share = vectors[place::pages]
+        path, shown, answer = _hostile_answers(share)[place]
         page.route(f"**{path}", partial(Route.fulfill, body=json.dumps(answer), content_type="application/json"))
         tab.open("#/approvals", "Approvals")
         page.evaluate("(hash) => { location.hash = hash; }", shown)
-        expect(page.locator("main")).to_contain_text(vectors[0].split()[0])
+        expect(page.locator("main")).to_contain_text(share[0].split()[0])
         links |= set(page.evaluate(LINKS))
         page.unroute(f"**{path}")
     tab.complaints[:] = [one for one in tab.complaints if "404" not in one and "400" not in one]
