@@ -134,7 +134,7 @@ def as_matrix(columns: Iterable[NDArray[np.floating[Any]]]) -> Floats:
 
 def _words_of_names(key: str) -> tuple[str, ...]:
     # In the order of the page, each once: whoever goes through them comes to the same result each time.
-    return tuple(dict.fromkeys(part.lower() for part in _WORD_IN_NAME.findall(key)))
+    return tuple(dict.fromkeys(" ".join(_WORD_IN_NAME.findall(key)).lower().split()))
 
 
 def _boxes(blocks: Sequence[Block]) -> tuple[list[TextBox], dict[TextBox, int]]:

@@ -53,10 +53,10 @@ _FADING = 0.7
 def name_columns(arrays: BlockArrays) -> Columns:
     """Say how near an element with such a name is: 1 for the innermost box, 1/2 for its parent, and so on."""
     number, named = arrays.names
-    marks = np.zeros((len(named), len(_COLUMNS)), np.float32)
-    for row, words in enumerate(named):
-        marks[row, [at for word in words if (at := _index_of(word)) >= 0]] = 1
-    near = marks[number]
+    width = len(_COLUMNS)
+    marks = np.zeros(len(named) * width, np.float32)
+    marks[[row * width + at for row, words in enumerate(named) for word in words if (at := _index_of(word)) >= 0]] = 1
+    near = marks.reshape(len(named), width)[number]
     for level in arrays.levels:
         above = near[arrays.parent[level]]
         near[level] = np.maximum(near[level], above / (1 + above))

@@ -97,23 +97,23 @@ class Trees:
         return np.concatenate(parts) if parts else np.zeros((0, self.outputs))
 
     def _follow(self, matrix: Floats) -> Scores:
-        count, width = matrix.shape
-        trees = len(self.roots)
-        flat = np.ascontiguousarray(matrix).ravel()
-        row: Ints = np.repeat(np.arange(count, dtype=np.int64), trees)
-        base = row * width
-        lane = row * self.outputs + np.tile(np.arange(trees, dtype=np.int64) % self.outputs, count)
-        node: Ints = np.tile(self.roots, count)
-        total = np.zeros(count * self.outputs)
+        count, outputs = len(matrix), self.outputs
+        lanes = count * outputs  # a row and an output each; tree by tree, so that neighbours read what lies together
+        flat = np.repeat(matrix, outputs, axis=0).T.ravel()
+        start = self.feature * lanes
+        output_of_tree = np.arange(len(self.roots), dtype=np.int64) % outputs
+        lane: Ints = np.add.outer(output_of_tree, np.arange(count, dtype=np.int64) * outputs).ravel()
+        node: Ints = np.repeat(self.roots, count)
+        total = np.zeros(lanes)
         while len(node):
             for _ in range(_LEVELS_AT_ONCE):
-                above = np.greater(flat.take(base + self.feature.take(node)), self.threshold.take(node))
+                above = np.greater(flat.take(start.take(node) + lane), self.threshold.take(node))
                 node = np.asarray(self.child.take(node) + above, np.int64)
             arrived = self.child.take(node) == node
-            total += np.bincount(lane[arrived], self.value.take(node[arrived]), len(total))
+            total += np.bincount(lane[arrived], self.value.take(node[arrived]), lanes)
             going = np.flatnonzero(~arrived)
-            lane, node, base = lane.take(going), node.take(going), base.take(going)
-        return total.reshape(count, self.outputs)
+            lane, node = lane.take(going), node.take(going)
+        return total.reshape(count, outputs)
 
 
 def fingerprint(names: Iterable[str]) -> str:
