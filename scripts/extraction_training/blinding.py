@@ -1,4 +1,4 @@
-"""Hides from some pages that are learned from what others lack: words of a language that was met, and an address."""
+"""Hides from the blocks of some pages what other pages lack: words of a language that was met, and an address."""
 
 from __future__ import annotations
 

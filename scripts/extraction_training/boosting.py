@@ -19,7 +19,7 @@ Settings = Mapping[str, float | int | str]
 
 _SAME_EACH_TIME: Settings = {
     "deterministic": True,
-    "force_row_wise": True,
+    "force_col_wise": True,
     "num_threads": 1,
     "seed": 20_251_121,
     "verbose": -1,

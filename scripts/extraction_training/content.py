@@ -19,7 +19,7 @@ from protocol.page import PageType
 from scripts.extraction_training import archive, boosting, words
 from scripts.extraction_training.blinding import blinded
 from scripts.extraction_training.boosting import Booster, Recipe, Settings
-from scripts.extraction_training.data import CONTENT_SETS, FOLDS, pages
+from scripts.extraction_training.data import CONTENT_SETS, FOLDS, LANGUAGE_SETS, pages
 from scripts.extraction_training.samples import Sample, sample
 
 MODEL = Path("actors/extraction", FOLDER, CONTENT_MODEL)
@@ -53,6 +53,9 @@ TYPES: Settings = {
     "max_bin": 63,
 }
 TYPE_ROUNDS = 60
+LANGUAGE_WEIGHT, ARTICLE_WEIGHT, OTHER_WEIGHT = 0.3, 0.5, 1.5
+"""What a page of a set that was gathered for its language counts for the types, another article, and a page that is
+none: three of four pages are articles, and with equal weights most others would be taken for one (cross-validated)."""
 
 SURE: Settings = {
     "objective": "cross_entropy",
@@ -179,10 +182,16 @@ def _types_crosswise(samples: Sequence[Sample]) -> dict[str, Scores]:
 
 
 def _fit_types(samples: Sequence[Sample]) -> Booster:
-    names = samples[0].names
-    matrix = np.concatenate([blinded(one.summary[None], one, names) for one in samples])
+    matrix = np.stack([one.summary for one in samples])
     labels = np.array([model.TRAINED_TYPES.index(PageType(one.type)) for one in samples], np.int64)
-    return boosting.fit(boosting.Rows(matrix, labels, names), TYPES, TYPE_ROUNDS)
+    weights = np.array([_type_weight(one) for one in samples], np.float32)
+    return boosting.fit(boosting.Rows(matrix, labels, samples[0].names, weights), TYPES, TYPE_ROUNDS)
+
+
+def _type_weight(one: Sample) -> float:
+    if one.dataset in LANGUAGE_SETS:
+        return LANGUAGE_WEIGHT
+    return ARTICLE_WEIGHT if PageType(one.type) is PageType.ARTICLE else OTHER_WEIGHT
 
 
 def _crosswise(samples: Sequence[Sample]) -> dict[str, tuple[Scores, Scores]]:

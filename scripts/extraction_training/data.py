@@ -22,6 +22,9 @@ CONTENT_SETS = ("wcxb_dev", "scrapinghub", "aed", "readability", "magic_forum", 
 MEAN_SETS = CONTENT_SETS[:5]
 """The sets that the mean is of, so that it can be held against earlier ones: nearly all of them English."""
 
+LANGUAGE_SETS = CONTENT_SETS[5:]
+"""The sets that were gathered for their languages: articles alone."""
+
 _HOST_IN_ID = re.compile(r"\d{8}_([^_]+\.[a-z]{2,})_")
 """Pages of news that came without an address have the day and the host in their id."""
 

@@ -118,7 +118,9 @@ what they stand for is content than of its page), the page as a whole and what i
 features, of which {used} are used. The most useful: {best}.
 
 The type of a page is told from the means of the same features; on wcxb_dev it is right on {100 * right:.0f} % of the
-pages. Words and types are learned crosswise: a page that is learned from gets what the pages of other sites say.
+pages. For it, an article counts {training.ARTICLE_WEIGHT}, one of the sets that were gathered for their languages
+{training.LANGUAGE_WEIGHT}, any other page {training.OTHER_WEIGHT}. Words and types are learned crosswise: a page that
+is learned from gets what the pages of other sites say.
 Confidence is told from the F1 to be expected of the cut, how torn the classifier was, how far the other
 extractors agree, and the type of the page."""
 
@@ -152,8 +154,8 @@ _WEAK = """\
 
 - Grids of products and other collections: whether the cards or the words around them are the content is in dispute
   among the gold answers themselves.
-- Listings: most of them are taken for articles, since nearly all pages that are learned from are articles, those in
-  other languages without exception.
+- Listings: most of them are taken for something else, since few pages that are learned from are listings, and none of
+  those in other languages.
 - Product pages: what is said of the product stands beside reviews that read like articles, and in cells of two words.
 - Long threads and documents whose gold text stops after the first screens count as too much kept.
 - Pages whose text is drawn by a script: with hardly a word in the markup there is nothing to choose from, and

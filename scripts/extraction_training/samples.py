@@ -28,9 +28,9 @@ LANGUAGES = {"ell": "el", "eng": "en", "pol": "pl", "rus": "ru", "cmn": "zh"}
 """The languages that pages were gathered of, by their names in the detector."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Sample:
-    """A page to learn from.
+    """A page to learn from, the same as no other.
 
     `bag` holds the words of all blocks as numbers, `ends` where each block's words end in it, and `gold` how often each
     word stands in the gold text. `summary` describes the page as a whole; `first` and `end` are the blocks of each box.

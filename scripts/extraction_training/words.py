@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
+from functools import cache
 
 import numpy as np
 
@@ -64,6 +65,7 @@ def part(one: Sample) -> int:
     return hashlib.sha256(f"words {one.domain}".encode()).digest()[0] % PARTS
 
 
+@cache
 def _names(one: Sample) -> Sums:
     """Sum up, for each word, how far the content under its elements lies above the page's, and how much is there."""
     size = np.minimum(one.tokens, _MOST_WORDS).astype(np.float64)
@@ -82,6 +84,7 @@ def _names(one: Sample) -> Sums:
     return found
 
 
+@cache
 def _texts(one: Sample) -> Sums:
     size = np.minimum(one.tokens, _MOST_WORDS).astype(np.float64)
     share = float((size * one.labels).sum() / size.sum())

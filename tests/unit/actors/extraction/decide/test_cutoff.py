@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.extraction.decide.cutoff import best_cutoff
+from actors.extraction.decide.cutoff import adjusted_scores, best_cutoff
+from actors.extraction.decide.model import TRAINED_TYPES, Scores
+from protocol.page import PageType
 
 
 @pytest.mark.parametrize(
@@ -42,3 +44,19 @@ def test_no_other_threshold_promises_more(rows: list[tuple[float, int]]) -> None
     assert found.f1 == pytest.approx(max(others), abs=1e-6)
     assert 0 <= found.precision <= 1.0001
     assert 0 <= found.recall <= 1.0001
+
+
+def test_scores_count_less_where_few_pages_taught_them_and_blocks_of_an_article_must_be_surer() -> None:
+    service, collection, article = map(_adjusted, (PageType.SERVICE, PageType.COLLECTION, PageType.ARTICLE))
+
+    assert service.tolist() == [2, -1]
+    assert 0 < collection[0] < service[0]
+    assert service[1] < collection[1] < 0
+    assert (article < service).all()
+
+
+def _adjusted(kind: PageType) -> Scores:
+    """Return the scores of two unlike blocks of a page that is surely of a kind."""
+    nothing = {name: np.zeros(2, np.float32) for name in ("in_review", "under_reviews", "says_facet")}
+    types = np.array([float(one is kind) for one in TRAINED_TYPES])
+    return adjusted_scores(np.array([2.0, -1.0]), np.array([0, 1]), nothing, np.full(2, 50, np.float32), types)
