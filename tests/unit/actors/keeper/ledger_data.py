@@ -167,7 +167,7 @@ async def asking(transport: Transport) -> AsyncGenerator[Asking]:
     """Take part as somebody who may everything."""
     async with Bus(transport, "asker", "r1").running() as bus:
         bus.seal = Seal.of(KEY)
-        for followed in Keeper.reads:
+        for followed in (*Keeper.reads, *Keeper.journals):
             await bus.journal(followed)
         yield Asking(bus, await bus.journal(subjects.LEDGER), await bus.objects(subjects.ARTIFACTS))
 

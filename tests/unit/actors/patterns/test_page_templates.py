@@ -154,6 +154,7 @@ def address(pieces: list[str], *, query: bool) -> str:
     return f"{SITE}/{'/'.join(path)}{'?q=' if query else '/'}{last}"
 
 
+@pytest.mark.slow
 @settings(max_examples=80)
 @given(Addresses, st.booleans())
 def test_a_template_matches_its_pages_and_gives_them_back(pages: list[list[str]], query: bool) -> None:  # noqa: FBT001 - an example

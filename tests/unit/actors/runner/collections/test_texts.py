@@ -165,6 +165,7 @@ async def test_a_text_is_made_of_a_collection_and_kept(tmp_path: Path) -> None:
         assert texts.world.changes[-1].event == "text"
 
 
+@pytest.mark.slow
 async def test_the_same_of_the_same_sources_is_made_once(tmp_path: Path) -> None:
     async with texting(tmp_path) as texts:
         collection = await texts.collection()
