@@ -49,7 +49,8 @@ def adjusted_scores(scores: Scores, role: Ints, columns: Columns, tokens: Floats
         adjusted = adjusted - _PENALTY * reviews
     adjusted = adjusted - _PENALTY * ((columns["says_facet"] > 0) & (tokens < _MAX_FACET_WORDS))
     flattening = 1 + _FLATTENING * (likely[PageType.COLLECTION] + likely[PageType.LISTING])
-    return adjusted / flattening - _ARTICLE_DOUBT * likely[PageType.ARTICLE]
+    flattened: Scores = adjusted / flattening - _ARTICLE_DOUBT * likely[PageType.ARTICLE]
+    return flattened
 
 
 def _smoothed(scores: Scores, role: Ints, tokens: Floats) -> Scores:
