@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 import msgspec
 from msgspec import UNSET, Struct
 
-from actors.masking import mask
+from actors.masking import mask_packet
 from actors.replay.recorded_packets import actor_of
 from protocol.recordings import EntryKind, RecordedEntry
 
@@ -132,7 +132,7 @@ def _value(entry: RecordedEntry) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     """Return a value of JSON without what differs from one time to the next."""
-    masked: Any = mask(value)
+    masked: Any = mask_packet(value)
     packet = cast("dict[str, Any]", masked) if isinstance(masked, dict) else {}
     if "protocol" in packet and "sender" in packet:
         return {key: _timeless(inner) for key, inner in packet.items() if key not in _NAMES_OF_ONE}

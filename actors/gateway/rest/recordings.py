@@ -14,7 +14,7 @@ from actors.gateway.http import answer
 from actors.gateway.request import RequestContext
 from actors.gateway.rest.conversations import ConversationPath
 from actors.gateway.rest.routing import Endpoint, Tag
-from actors.masking import MASK, mask
+from actors.masking import MASK, mask_packet
 from protocol.codec import encode
 from protocol.recordings import AskRecording, ConversationRecording, ListRecordings, RecordedEntry, RecordingList
 from protocol.subjects import RECORDING_GET, RECORDING_LIST
@@ -55,7 +55,7 @@ def _redacted(entry: RecordedEntry) -> RecordedEntry:
 
 def _masked(written: msgspec.Raw, left: frozenset[str] = frozenset()) -> msgspec.Raw:
     value: Any = msgspec.json.decode(written)
-    masked: Any = mask(value)
+    masked: Any = mask_packet(value)
     if isinstance(value, dict):
         fields = cast("dict[str, Any]", value)
         masked |= {name: fields[name] for name in left if name in fields}
