@@ -133,6 +133,8 @@ def test_a_page_is_read_from_home_and_home_says_what_happened(tab: ConsoleTab, s
     expect(page.locator(".markdown .heading")).to_have_text("What can go wrong")
     expect(page.locator(".ladder b").first).to_have_text("intelligence")
     expect(page.locator(".markdown a").first).to_have_attribute("rel", "noopener noreferrer")
+    page.get_by_role("button", name="Have a browser show it").press("Enter")
+    expect(page.get_by_role("img", name="The window: How a loom is warped")).to_be_visible()
     tab.look("page")
     page.get_by_role("button", name="curl").click()
     copied = page.evaluate("navigator.clipboard.readText()")

@@ -19,7 +19,7 @@ const COLUMNS = [
 ];
 
 // An id that nobody guesses: without one a key's own session would be meant.
-const newId = () => `sess_${btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(18)))).replaceAll('+', '-').replaceAll('/', '_')}`;
+export const newId = () => `sess_${btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(18)))).replaceAll('+', '-').replaceAll('/', '_')}`;
 
 export function Browsers() {
   const { data, error, again } = useLoaded((signal) => get('/api/browsers', { signal }), []);
@@ -74,7 +74,7 @@ function useHand(path) {
   return { held: until > 0, hold };
 }
 
-function Screen({ view, held, act }) {
+export function Screen({ view, held, act }) {
   const place = useRef(null);
   useEffect(() => {
     if (!view.picture) return;

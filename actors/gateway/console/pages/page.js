@@ -1,9 +1,10 @@
 // A page as Weft reads it: its Markdown, how sure each field is and why, and the way that led there; or what went wrong, and what helps.
 import { html, useEffect, useState } from '../htm.js';
-import { ApiError, events } from '../api.js';
+import { ApiError, events, get, tool } from '../api.js';
 import { Markdown, WebLink } from '../markdown.js';
-import { Badge, Card, CopyAs, Failure, Figure, Figures, Loading, Table, Title, duration, number } from '../parts.js';
+import { Act, Badge, Card, CopyAs, Failure, Figure, Figures, Loading, Table, Title, duration, number } from '../parts.js';
 import { go } from '../router.js';
+import { Screen, newId } from './browsers.js';
 import { BrowseBox } from './home.js';
 
 const TIERS = { '': 'the cheapest that works', intelligence: 'intelligence', lightweight: 'lightweight', playwright: 'playwright' };
@@ -115,7 +116,22 @@ function Links({ links }) {
   </ul></details><//>`;
 }
 
-function Result({ result, query }) {
+// A picture of the page, by a browser that is opened for it and closed again: it is not how the page was when it was read.
+function Looks({ url }) {
+  const [view, setView] = useState(null);
+  const look = async () => {
+    const sessionId = newId();
+    try {
+      await tool('POST', '/api/tools/create_session', { sessionId, url });
+      setView(await get(`/api/browsers/${sessionId}/window`));
+    } finally {
+      await tool('POST', '/api/tools/close_session', { sessionId }).catch(() => {});
+    }
+  };
+  return html`<${Card} title="How it looks">${view ? html`<${Screen} view=${view} />` : html`<${Act} words="Have a browser show it" act=${look} />`}<//>`;
+}
+
+function Result({ result, query, me }) {
   const { metadata, content } = result, url = result.finalUrl ?? metadata.finalUrl;
   return html`<${Card} title=${result.title || 'No title'} kind="result">
       <p><${WebLink} href=${url}>${url}<//></p>
@@ -132,6 +148,7 @@ function Result({ result, query }) {
       <${Card} title="What it says" kind="words"><${Markdown} text=${content.markdown} />
         ${content.cursor && html`<p><a class="button" href=${`#/page?${new URLSearchParams({ ...query, more: content.cursor })}`}>Read on</a></p>`}<//>
       <div>
+        ${me.scopes.includes('browser') && html`<${Looks} key=${url} url=${url} />`}
         ${result.fieldConfidence && html`<${Confidence} of=${result.fieldConfidence} />`}
         ${result.decisionTrace && html`<${Ladder} trace=${result.decisionTrace} />`}
       </div>
@@ -140,7 +157,7 @@ function Result({ result, query }) {
     ${result.links && html`<${Links} links=${result.links} />`}`;
 }
 
-export function Page({ route }) {
+export function Page({ route, me }) {
   const { query } = route, [turn, setTurn] = useState(0);
   const { result, error, steps } = useBrowse(query, turn);
   const request = requestOf(query);
@@ -159,5 +176,5 @@ export function Page({ route }) {
       ${result && html`<p class="sr">The page was read: ${result.title}</p>`}
     </div>
     ${error && html`<${Failure} error=${error} doing=${doing} />`}
-    ${result && html`<${Result} result=${result} query=${query} />`}`;
+    ${result && html`<${Result} result=${result} query=${query} me=${me} />`}`;
 }
