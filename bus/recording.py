@@ -148,6 +148,9 @@ def read_entries(data: bytes, max_bytes: int) -> list[RecordedEntry]:
     Raises:
         ValueError: they are more than `max_bytes`, or none.
     """
+    if max_bytes <= 0:  # which Zstandard takes for no bound at all
+        msg = "no room is left"
+        raise ValueError(msg)
     unpacking = zstd.ZstdDecompressor()
     try:
         written = unpacking.decompress(data, max_bytes)

@@ -9,7 +9,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import Any, NamedTuple, cast
 
@@ -20,7 +20,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from actors.gateway.access.authentication import access_control
+from actors.gateway.access.authentication import AccessControl, access_control
 from actors.gateway.access.gate import RequestGate, SocketGate, SocketRoute
 from actors.gateway.access.limits import RateLimits
 from actors.gateway.access.rules import SecurityHeaders
@@ -88,22 +88,8 @@ async def edge(
         pushing(bus, settings, access.authenticator.key_store.has_ended) as push,
     ):
         state.push = push
-        app = AppContext(
-            bus=bus,
-            grace_ms=settings.restart_grace_ms,
-            version=version,
-            watchers=state.watchers,
-            approval_news=state.approval_news,
-            collection_news=state.collection_news,
-            naming=settings.api_key.encode(),
-            keys=access.authenticator.key_store,
-            ledger=access.ledger,
-            interacts=_per_minute(settings.interact_per_minute),
-            chats=_per_minute(settings.chat_per_minute),
-            mirrored=settings.interact_mirrored,
-            push=push,
-            settings=shown_settings(settings, origins or {}),
-        )
+        shown = shown_settings(settings, origins or {})
+        app = replace(_app_context(bus, settings, version, state, access), settings=shown)
         mcp = http.McpEndpoint(make_server(app, state.offers), app, state, toolsets_of(settings))
         table = (*endpoints.ENDPOINTS, *operation.metadata_endpoints(settings))
         files = console.ConsoleFiles(console.FOLDER)
@@ -129,6 +115,26 @@ async def edge(
             sockets = SocketGate(access, (*SOCKETS, SocketRoute(PUSH_PATH, push.sockets.run, scope=None)))
             yield Edge(_behind_proxies(EdgeApp(Enveloped(exchanges), sockets), settings), abandon)
             watchers.cancel_scope.cancel()
+
+
+def _app_context(
+    bus: BusClient, settings: Settings, version: str, state: ReplicaState, access: AccessControl
+) -> AppContext:
+    return AppContext(
+        bus=bus,
+        grace_ms=settings.restart_grace_ms,
+        version=version,
+        watchers=state.watchers,
+        approval_news=state.approval_news,
+        collection_news=state.collection_news,
+        naming=settings.api_key.encode(),
+        keys=access.authenticator.key_store,
+        ledger=access.ledger,
+        interacts=_per_minute(settings.interact_per_minute),
+        chats=_per_minute(settings.chat_per_minute),
+        mirrored=settings.interact_mirrored,
+        push=state.push,
+    )
 
 
 def _per_minute(count: int) -> RateLimits:

@@ -1,4 +1,4 @@
-"""The recordings of conversations: kept as they come in, infos by going through a day of them."""
+"""The recordings of conversations: kept as they come in, found by going through a day of them."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ class Playback:
         """Return what was answered then; nothing is asked now.
 
         Raises:
-            FaultError: the recorded one; INTERNAL_UNAVAILABLE for what was not request then, or is withheld.
+            FaultError: the recorded one; INTERNAL_UNAVAILABLE for what was not asked then, or is withheld.
         """
         del ask
         written = b"null" if withhold else encode(request)

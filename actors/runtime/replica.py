@@ -26,7 +26,7 @@ from bus.nats.keys import NKey
 from bus.nats.transport import NatsTransport, connect
 from bus.observing import MAX_HELD
 from bus.permissions import OBSERVER
-from bus.recording import SharedRecorder
+from bus.recording import SEND_S, SharedRecorder
 from bus.seal import Seal
 from protocol.replicas import Absence, ReplicaGone, ReplicaReady, WhyAbsent
 from protocol.subjects import RECORDED, REPLICA_GONE, REPLICA_READY
@@ -125,7 +125,7 @@ async def recording(bus: Bus, settings: Settings) -> AsyncGenerator[None]:
             yield
         finally:
             tasks.cancel_scope.cancel()
-            with anyio.CancelScope(shield=True):
+            with anyio.move_on_after(SEND_S, shield=True):
                 await recorder.flush()
 
 
