@@ -102,8 +102,5 @@ async def _save(loaded: Loaded, artifact_id: str, path: Path) -> None:
 
 
 def _draft(path: Path) -> IO[bytes]:
-    try:
+    with terminal.writing(path, "--output"):
         return tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False)
-    except OSError as error:
-        message = f"{path}: {error.strerror or error}; name a file in a folder that can be written"
-        raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field="--output")) from None

@@ -246,9 +246,11 @@ async def _export(loaded: Loaded, given: str, folder: Path) -> int:
     written = 0
     async with at_gateway(loaded) as client:
         target = anyio.Path(folder)
-        await target.mkdir(parents=True, exist_ok=True)
+        with terminal.writing(folder, "DIR"):
+            await target.mkdir(parents=True, exist_ok=True)
         async for file in client.export(await meant_collection(client, given)):
-            await (target / file.name).write_bytes(file.data)
+            with terminal.writing(folder, "DIR"):
+                await (target / file.name).write_bytes(file.data)
             written += 1
     return written
 

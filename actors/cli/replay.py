@@ -56,7 +56,8 @@ def export(  # noqa: PLR0913 - the options of a command
     if output is None:
         terminal.write(written.decode())
     else:
-        output.write_bytes(written)
+        with terminal.writing(output, "--output"):
+            output.write_bytes(written)
 
 
 def replay(

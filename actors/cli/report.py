@@ -50,9 +50,10 @@ def report(  # noqa: PLR0913 - the options of a command
     loaded = read(config, data_dir, log_level)
     printed = "" if benchmarks is None else _printed(benchmarks)
     page = report_page(anyio.run(_gathered, loaded, days, printed))
-    folder.mkdir(parents=True, exist_ok=True)
     target = folder / _INDEX
-    target.write_text(page, encoding="utf-8")
+    with terminal.writing(folder, "DIR"):
+        folder.mkdir(parents=True, exist_ok=True)
+        target.write_text(page, encoding="utf-8")
     terminal.write(str(target))
 
 

@@ -6,7 +6,8 @@ import difflib
 import re
 import shlex
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from enum import IntEnum
 from itertools import pairwise
 from pathlib import Path
@@ -156,6 +157,16 @@ class Exit(IntEnum):
 
 class NotRunningError(FaultError):
     """No Weft runs, or none that can be reached."""
+
+
+@contextmanager
+def writing(path: Path, field: str) -> Generator[None]:
+    """Say of a file or folder that cannot be written what is wrong with it, in the option or argument `field`."""
+    try:
+        yield
+    except OSError as error:
+        message = f"{path}: {error.strerror or error}; name a place that can be written"
+        raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field=field)) from None
 
 
 def not_running(data_dir: Path, why: str = "No Weft runs") -> NotRunningError:

@@ -117,5 +117,6 @@ def test_recordings_are_for_operators_and_a_conversation_that_has_none_says_why(
     assert unknown.code == "VALIDATION_UNKNOWN_CONVERSATION"
     listed = weft.http.get("/api/recordings").json()
     assert listed["recording"] is True
-    done = weft.run("replay", "nowhere.json")
-    assert (done.returncode, "nowhere.json" in done.stderr) == (1, True)
+    for arguments in (("replay", "nowhere.json"), ("report", "/proc/nowhere.json")):
+        done = weft.run(*arguments)
+        assert (done.returncode, "nowhere.json" in done.stderr, "Traceback" in done.stderr) == (1, True, False)
