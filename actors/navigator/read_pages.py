@@ -1,7 +1,4 @@
-"""Writes down which pages were read, for the index that each reader searches alone: none of a login's, none with a key.
-
-That happens after the answer has gone, and is left out where more comes than can be written.
-"""
+"""Writes down which pages were read, for the index that each reader searches alone: none with a login or a key."""
 
 from __future__ import annotations
 
@@ -12,27 +9,21 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Final, Protocol
 
-import anyio
-import structlog
 from anyio import to_thread
-from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 from actors import redact
+from actors.navigator.written_later import WrittenLater, may_be_noted
 from bus.clock import now_ms
-from bus.errors import TransportError
 from bus.stores import JournalLog
 from protocol.pages import Browsed, BrowsePage
 from protocol.search import PageRead, page_topic
 
-log = structlog.stdlib.get_logger()
-
-PAGE_NOT_INDEXED = "read_page_not_indexed"
+PAGE_NOT_INDEXED: Final = "read_page_not_indexed"
 
 MAX_CHARS: Final = 24_000
 """What is kept of a page: as much as of a captured one unless its capture says otherwise."""
 
 _LEAST_CHARS: Final = 80
-_WAITING: Final = 64
 _KNOWN: Final = 4_096
 """Pages of which is known what was written last: whoever reads the same again adds nothing."""
 
@@ -58,49 +49,41 @@ class ReadPages:
     """Writes pages into PAGES_READ, one after the other."""
 
     journal: JournalLog[PageRead]
-    _sending: MemoryObjectSendStream[PageRead] = field(init=False, repr=False)
+    _later: WrittenLater[PageRead] = field(init=False, repr=False)
     _known: OrderedDict[str, bytes] = field(default_factory=OrderedDict[str, bytes], init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._later = WrittenLater(self._write, PAGE_NOT_INDEXED)
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[ReadPages]:
-        """Write while the block lasts; what waits at its end is left out."""
-        self._sending, receiving = anyio.create_memory_object_stream[PageRead](_WAITING)
-        async with self._sending, receiving, anyio.create_task_group() as tasks:
-            tasks.start_soon(self._write, receiving)
+        """Write while the block lasts."""
+        async with self._later.open():
             yield self
-            tasks.cancel_scope.cancel()
 
     def note(self, request: BrowsePage, browsed: Browsed) -> None:
-        """Have a page written down that somebody has read without a login, whose address holds no secret."""
+        """Have a page written down that somebody has read, if it may be, and says something."""
         content, url = browsed.page.document.content, browsed.page.final_url
-        public = not request.login and request.options.session_profile is None and redact.url(url) == url
-        if not request.reader or not public or len(content.markdown) < _LEAST_CHARS:
+        if not may_be_noted(request, url) or len(content.markdown) < _LEAST_CHARS:
             return
-        page = PageRead(
-            caller=request.reader,
-            url=url,
-            title=content.title[:500],
-            markdown=content.markdown[:MAX_CHARS],
-            at=now_ms(),
+        self._later.add(
+            PageRead(
+                caller=request.reader,
+                url=url,
+                title=content.title[:500],
+                markdown=content.markdown[:MAX_CHARS],
+                at=now_ms(),
+            )
         )
-        try:
-            self._sending.send_nowait(page)
-        except anyio.WouldBlock:
-            log.info(PAGE_NOT_INDEXED, reason="too many at once")
 
-    async def _write(self, receiving: MemoryObjectReceiveStream[PageRead]) -> None:
-        async for page in receiving:
-            topic, digest = page_topic(page.caller, page.url), blake2b(page.markdown.encode()).digest()
-            if self._known.get(topic) == digest:
-                continue
-            try:
-                await self.journal.append(topic, await to_thread.run_sync(_redacted, page))
-            except TransportError as error:
-                log.warning(PAGE_NOT_INDEXED, reason=str(error))
-                continue
-            self._known[topic] = digest
-            if len(self._known) > _KNOWN:
-                self._known.popitem(last=False)
+    async def _write(self, page: PageRead) -> None:
+        topic, digest = page_topic(page.caller, page.url), blake2b(page.markdown.encode()).digest()
+        if self._known.get(topic) == digest:
+            return
+        await self.journal.append(topic, await to_thread.run_sync(_redacted, page))
+        self._known[topic] = digest
+        if len(self._known) > _KNOWN:
+            self._known.popitem(last=False)
 
 
 def _redacted(page: PageRead) -> PageRead:

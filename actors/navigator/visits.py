@@ -1,7 +1,4 @@
-"""Writes down each page that a caller has read without a login, as it was, or why it was not to be had.
-
-That happens after the answer has gone, and is left out where more comes than can be written.
-"""
+"""Writes down each page that a caller has read without a login, as it was, or why it was not to be had."""
 
 from __future__ import annotations
 
@@ -11,15 +8,12 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
-import anyio
-import structlog
 from anyio import to_thread
-from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from msgspec import UNSET, structs
 
 from actors import redact
+from actors.navigator.written_later import WrittenLater, may_be_noted
 from bus.clock import now_ms
-from bus.errors import TransportError
 from bus.stores import JournalLog
 from protocol.browse import DecisionTrace
 from protocol.faults import Fault
@@ -27,11 +21,8 @@ from protocol.pages import Browsed, BrowsePage
 from protocol.tiers import TIERS
 from protocol.visits import MAX_VISIT_CHARS, VISIT_PREFIX, KeptVisit, visit_topic
 
-log = structlog.stdlib.get_logger()
+VISIT_NOT_KEPT: Final = "page_visit_not_kept"
 
-VISIT_NOT_KEPT = "page_visit_not_kept"
-
-_WAITING: Final = 64
 _ID_BYTES: Final = 16
 _TITLE_CHARS: Final = 500
 _ERROR_CHARS: Final = 500
@@ -58,27 +49,21 @@ class PageVisits:
     """Writes visits into PAGE_VISITS, one after the other."""
 
     journal: JournalLog[KeptVisit]
-    _sending: MemoryObjectSendStream[KeptVisit] = field(init=False, repr=False)
+    _later: WrittenLater[KeptVisit] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._later = WrittenLater(self._write, VISIT_NOT_KEPT)
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[PageVisits]:
-        """Write while the block lasts; what waits at its end is left out."""
-        self._sending, receiving = anyio.create_memory_object_stream[KeptVisit](_WAITING)
-        async with self._sending, receiving, anyio.create_task_group() as tasks:
-            tasks.start_soon(self._write, receiving)
+        """Write while the block lasts."""
+        async with self._later.open():
             yield self
-            tasks.cancel_scope.cancel()
 
     def note(self, request: BrowsePage, outcome: Browsed | Fault, took_ms: int) -> None:
-        """Have a visit written down that was made without a login, to an address that holds no secret."""
+        """Have a visit written down, if it may be, and is not the continuation of another."""
         final_url = request.url if isinstance(outcome, Fault) else outcome.page.final_url
-        public = not request.login and request.options.session_profile is None
-        goes_on = request.options.cursor is not None
-        if (
-            not (request.reader and public)
-            or goes_on
-            or any(redact.url(url) != url for url in (request.url, final_url))
-        ):
+        if request.options.cursor is not None or not may_be_noted(request, request.url, final_url):
             return
         visit = KeptVisit(
             id=VISIT_PREFIX + secrets.token_urlsafe(_ID_BYTES),
@@ -87,17 +72,10 @@ class PageVisits:
             url=request.url,
             took_ms=took_ms,
         )
-        try:
-            self._sending.send_nowait(_failed(visit, outcome) if isinstance(outcome, Fault) else _read(visit, outcome))
-        except anyio.WouldBlock:
-            log.info(VISIT_NOT_KEPT, reason="too many at once")
+        self._later.add(_failed(visit, outcome) if isinstance(outcome, Fault) else _read(visit, outcome))
 
-    async def _write(self, receiving: MemoryObjectReceiveStream[KeptVisit]) -> None:
-        async for visit in receiving:
-            try:
-                await self.journal.append(visit_topic(visit.id), await to_thread.run_sync(_redacted, visit))
-            except (TransportError, ValueError) as error:
-                log.warning(VISIT_NOT_KEPT, reason=str(error))
+    async def _write(self, visit: KeptVisit) -> None:
+        await self.journal.append(visit_topic(visit.id), await to_thread.run_sync(_redacted, visit))
 
 
 def _failed(visit: KeptVisit, failure: Fault) -> KeptVisit:
