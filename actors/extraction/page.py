@@ -143,6 +143,7 @@ def _decide(page: Page, claims: list[Claim], evaluate: Evaluate) -> _Decisions:
     shown = blocks(page)
     content = choose_content(page, shown, _texts_elsewhere(page, shown, evaluate))
     decided = decide_fields(page, claims, content)
+    content = content.below(decided.title)
     declared = next((claim.value for claim in claims if claim.field is PageField.LANGUAGE), "")
     spoken, spoken_confidence = language(declared, content.text or decided.title, page.url)
     evidence, signals = find_blockers(page, content, shown)

@@ -140,7 +140,7 @@ def train(samples: Sequence[Sample]) -> Trained:
 def choose(one: Sample, scores: Scores, types: Scores) -> tuple[Cutoff, dict[str, float]]:
     """Cut a page as extraction does."""
     columns: Columns = dict(zip(one.names, one.matrix.T, strict=True))
-    chances = probability(cutoff.adjusted_scores(scores, one.role, columns, one.tokens, types))
+    chances = probability(cutoff.adjusted_scores(scores, one.groups, columns, one.tokens, types))
     made = best_cutoff(chances, one.tokens)
     return made, cutoff.cutoff_evidence(made, chances, columns, one.tokens, types)
 

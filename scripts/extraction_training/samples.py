@@ -12,6 +12,7 @@ from turbohtml.detect import detect_language
 from actors.extraction.decide import features, features_words, model
 from actors.extraction.decide.block_arrays import BlockArrays, Floats, Ints, as_matrix
 from actors.extraction.decide.blocks import Block, blocks
+from actors.extraction.decide.cutoff import Groups
 from actors.extraction.decide.features_words import PageWords
 from actors.extraction.parse import charset, tree
 from scripts.extraction_training.data import GoldPage
@@ -48,7 +49,7 @@ class Sample:
     labels: Floats
     weights: Floats
     tokens: Floats
-    role: Ints
+    groups: Groups
     spelling: PageWords
     first: Ints
     end: Ints
@@ -91,7 +92,7 @@ def sample(gold: GoldPage) -> Sample | None:
         labels=(aligned >= _MOSTLY).astype(np.float32),
         weights=_weights(arrays.tokens),
         tokens=arrays.tokens,
-        role=arrays.role[arrays.box],
+        groups=Groups(arrays.role[arrays.box], arrays.facts),
         spelling=features_words.page_words(arrays),
         first=arrays.first,
         end=arrays.end,

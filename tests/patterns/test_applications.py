@@ -98,4 +98,6 @@ def _record(record_property: Record, found: Sequence[Lesson], what: str) -> None
     good = [one for one in found if one.learned and not one.why]
     fields = sum(one.fields for one in good) / max(1, len(good))
     left = ", ".join(f"{one.name}: {one.why}" for one in found if one not in good)
-    record_property(COUNTS, f"{len(good)} of {len(found)} {what} learned, {fields:.1%} of fields equal; {left}")
+    short = ", ".join(f"{one.name}: {one.left_out[:3]}" for one in found if one.left_out)
+    said = f"{len(good)} of {len(found)} {what} learned, {fields:.1%} of fields equal; {left}; left out: {short}"
+    record_property(COUNTS, said)

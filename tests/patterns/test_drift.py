@@ -79,7 +79,7 @@ def test_passing_trouble_changes_no_trust(weft: System, served: list[Served]) ->
 @pytest.mark.timeout(4 * 3_600)
 def test_a_thousand_changes(weft: System, record_property: Record) -> None:
     with serving([*APPLICATIONS, *APART], 10) as served:
-        known = [one for one in served if learn(weft, one).learned]
+        known = _well_known(weft, served)
         trials = list(itertools.islice(_trials(weft, known), TRIALS))
     fell_back, recovered = (sum(values) for values in zip(*((t.fell_back, t.recovered) for t in trials), strict=True))
     bad = [trial for trial in trials if trial.wrong or trial.unsafe]
@@ -94,7 +94,7 @@ def test_a_thousand_changes(weft: System, record_property: Record) -> None:
 @pytest.mark.timeout(3_600)
 def test_passing_trouble_of_all_applications_changes_no_trust(weft: System, record_property: Record) -> None:
     with serving([*APPLICATIONS, *APART], 11) as served:
-        known = [one for one in served if learn(weft, one).learned]
+        known = _well_known(weft, served)
         found = {one.app.name: with_trouble(weft, one) for one in known}
     kept = sum(still for _, still in found.values())
 
@@ -134,6 +134,16 @@ def _trials(weft: System, known: list[Served]) -> Iterator[Trial]:
                 yield change_and_visit(weft, one, change, numbers)
                 if one.change is not None:
                     yield change_and_visit(weft, one, None, numbers)
+
+
+def _well_known(weft: System, served: list[Served]) -> list[Served]:
+    """Learn applications; return those that are made as they are, and whole."""
+    lessons = [learn(weft, one) for one in served]
+    return [
+        one
+        for one, lesson in zip(served, lessons, strict=True)
+        if lesson.learned and not lesson.why and not lesson.left_out
+    ]
 
 
 def _ready(weft: System, served: Served) -> None:

@@ -84,16 +84,19 @@ def missing(result: BrowseResult, page: AppPage) -> tuple[str, ...]:
 def wrong(result: BrowseResult, served: Served, page: AppPage) -> str:
     """Return why a result is not the page as it is now: what it lacks, or has of another; "" if it is."""
     lacking = missing(result, page)
-    if lacking:
-        return f"lacks {lacking[:3]}"
+    return f"lacks {lacking[:3]}" if lacking else stray(result, served, page)
+
+
+def stray(result: BrowseResult, served: Served, page: AppPage) -> str:
+    """Return what a result has of another page, or of this one as it was; "" for nothing."""
     has = plain(result.content.text)
     own = set(page.facts)
     others = [one for one in served.pages() if one.path != page.path]
     earlier = [one for one in served.app.pages(served.version - 1) if one.path == page.path] if served.version else []
     for other in (*others, *earlier):
-        stray = next((one for one in other.facts if len(one) > _LONG and one not in own and plain(one) in has), None)
-        if stray:
-            return f"has of {other.path}: {stray}"
+        strange = next((one for one in other.facts if len(one) > _LONG and one not in own and plain(one) in has), None)
+        if strange:
+            return f"has of {other.path}: {strange}"
     return ""
 
 

@@ -34,6 +34,10 @@ COMMAS = ",;\uff0c\u3001\uff1b\u060c\u061b"
 _CLOSING = "\"')]\u2019\u201d\u00bb\u203a\uff09\u300d\u300f\u3011"
 """Quotes and brackets that close behind the end of a sentence."""
 
+_FACTS = frozenset({"table", "dl"})
+_MAX_FACT_WORDS, _MAX_CELL_WORDS, _MEAN_CELL_WORDS = 150, 25, 8
+"""Words of a table of facts, of one of its cells, and of half of its cells at most: larger ones lay out a page."""
+
 _BEYOND_BASIC_PLANE = 0x10000
 """Characters beyond the basic plane, nearly all of them emoji, count as symbols."""
 
@@ -111,6 +115,20 @@ class BlockArrays:
         return np.array(roles, np.int64)
 
     @cached_property
+    def facts(self) -> list[slice]:
+        """The blocks of each small table, or list of terms, of short cells, with no other within it."""
+        parents, holds = as_list(self.parent), [False] * len(self.boxes)
+        found = list[slice]()
+        for index in range(len(self.boxes) - 1, 0, -1):
+            if self.boxes[index].tag in _FACTS:
+                blocks = slice(int(self.first[index]), int(self.end[index]))
+                if not holds[index] and _says_facts(self.tokens[blocks]):
+                    found.append(blocks)
+                holds[index] = True
+            holds[parents[index]] |= holds[index]
+        return found
+
+    @cached_property
     def linked(self) -> Floats:
         """The share of each block that stands in links."""
         return np.array([block.linked for block in self.blocks], np.float32)
@@ -130,6 +148,11 @@ def as_list(values: Ints) -> list[int]:
 def as_matrix(columns: Iterable[NDArray[np.floating[Any]]]) -> Floats:
     """Make columns of one length a matrix, a row a block."""
     return np.stack(list(columns), 1, dtype=np.float32, casting="same_kind")
+
+
+def _says_facts(tokens: Floats) -> bool:
+    small = len(tokens) > 1 and tokens.sum() <= _MAX_FACT_WORDS and tokens.max() <= _MAX_CELL_WORDS
+    return bool(small and np.median(tokens) <= _MEAN_CELL_WORDS)
 
 
 def _words_of_names(key: str) -> tuple[str, ...]:

@@ -15,7 +15,8 @@ from turbohtml import Element
 
 from actors.extraction.decide.block_arrays import BlockArrays
 from actors.extraction.decide.blocks import WORD, Block, count_words
-from actors.extraction.decide.cutoff import adjusted_scores, best_cutoff, cutoff_evidence, expected_f1
+from actors.extraction.decide.candidates import loose
+from actors.extraction.decide.cutoff import Groups, adjusted_scores, best_cutoff, cutoff_evidence, expected_f1
 from actors.extraction.decide.features import feature_columns
 from actors.extraction.decide.features_words import page_words
 from actors.extraction.decide.model import (
@@ -26,6 +27,7 @@ from actors.extraction.decide.model import (
     page_type_probabilities,
     probability,
 )
+from actors.extraction.parse.text import INLINE
 from actors.extraction.parse.tree import Page
 from protocol.browse import SelectorAttempt
 from protocol.confidence import BASELINES, Confidence, Source, confidence
@@ -83,6 +85,14 @@ class Content:
     attempts: tuple[SelectorAttempt, ...]
     text_elsewhere: str = ""
 
+    def below(self, title: str) -> Content:
+        """Return the content without a first heading that says the title, or a part of it: a result has it as such."""
+        first, rest = self.blocks[:1], self.blocks[1:]
+        heading = loose(first[0].text) if rest and _is_first_heading(first[0]) else ""
+        if not heading or heading not in loose(title):
+            return self
+        return replace(self, blocks=rest, holders=_holders(rest), text="\n".join(block.text for block in rest))
+
 
 @dataclass(frozen=True)
 class _Selection:
@@ -120,8 +130,8 @@ def _select(page: Page, blocks: list[Block]) -> _Selection:
     types = page_type_probabilities(trained.types, columns, arrays.tokens)
     columns |= trained.lexicon.columns(page_words(arrays)) | page_type_columns(types, len(blocks))
     scores = trained.blocks.scores(trained.blocks.matrix(columns))[:, 0]
-    role = arrays.role[arrays.box]
-    probabilities = probability(adjusted_scores(scores, role, columns, arrays.tokens, types))
+    groups = Groups(arrays.role[arrays.box], arrays.facts)
+    probabilities = probability(adjusted_scores(scores, groups, columns, arrays.tokens, types))
     cutoff = best_cutoff(probabilities, arrays.tokens)
     evidence = cutoff_evidence(cutoff, probabilities, columns, arrays.tokens, types)
     return _Selection(
@@ -130,6 +140,13 @@ def _select(page: Page, blocks: list[Block]) -> _Selection:
         _page_types(types, page.url),
         tuple(_marked_elements(arrays, cutoff.kept)),
     )
+
+
+def _is_first_heading(block: Block) -> bool:
+    box = block.box
+    while box.tag in INLINE and box.parent is not None:
+        box = box.parent
+    return box.tag == "h1"
 
 
 def _lookalikes(kept: Iterable[Block], blocks: list[Block]) -> Iterator[Block]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,6 +33,11 @@ _ARTICLE_DOUBT = 0.4
 """What is taken from every score of an article: what stands around its text is less often content than scores say
 (cross-validated)."""
 
+_FACTS = 1.8
+"""What is added to every score of a table of facts: its cells are seldom like content, but the table belongs to what
+it is about. Not in forums, collections and listings, where such tables hold what posts and goods have in common
+(cross-validated)."""
+
 _WEAK_LABELS = ("kept_resiliparse", "kept_article", "kept_scored")
 _UNSURE_RANGE = (0.2, 0.8)
 _FEW_WORDS = 20.0
@@ -40,17 +46,25 @@ _FADING = 1.5
 thirds at 15, to a third at 10, to a twentieth at 3, which is what pages say that wait for a script."""
 
 
-def adjusted_scores(scores: Scores, role: Ints, columns: Columns, tokens: Floats, types: Scores) -> Scores:
+@dataclass(frozen=True)
+class Groups:
+    """Which blocks belong together: the `role` of each, and the blocks of each table of `facts`."""
+
+    role: Ints
+    facts: Sequence[slice]
+
+
+def adjusted_scores(scores: Scores, groups: Groups, columns: Columns, tokens: Floats, types: Scores) -> Scores:
     """Return the scores after smoothing, the rules, and what holds for the type of the page."""
-    adjusted = _smoothed(scores, role, tokens)
+    adjusted = _smoothed(scores, groups.role, tokens)
     reviews = (columns["in_review"] > 0) | (columns["under_reviews"] > 0)
-    likely = dict(zip(TRAINED_TYPES, types.tolist(), strict=True))
+    likely: dict[PageType, float] = dict(zip(TRAINED_TYPES, types.tolist(), strict=True))
     if likely[PageType.PRODUCT] > _LIKELY_PRODUCT:
         adjusted = adjusted - _PENALTY * reviews
     adjusted = adjusted - _PENALTY * ((columns["says_facet"] > 0) & (tokens < _MAX_FACET_WORDS))
     flattening = 1 + _FLATTENING * (likely[PageType.COLLECTION] + likely[PageType.LISTING])
     flattened: Scores = adjusted / flattening - _ARTICLE_DOUBT * likely[PageType.ARTICLE]
-    return flattened
+    return _with_whole_facts(flattened, groups.facts, tokens, likely)
 
 
 def _smoothed(scores: Scores, role: Ints, tokens: Floats) -> Scores:
@@ -60,6 +74,20 @@ def _smoothed(scores: Scores, role: Ints, tokens: Floats) -> Scores:
     mean = np.bincount(group, scores * weight) / np.bincount(group, weight)
     share = np.where(count >= _MIN_BLOCKS_OF_ROLE, SMOOTHING, 0.0)[group]
     return (1 - share) * scores + share * mean[group]
+
+
+def _with_whole_facts(
+    scores: Scores, facts: Sequence[slice], tokens: Floats, likely: Mapping[PageType, float]
+) -> Scores:
+    """Give all cells of a table of facts one score: it is content or is not, never some cells of it."""
+    whole = 1 - likely[PageType.FORUM]
+    more = _FACTS * max(0.0, whole - likely[PageType.COLLECTION] - likely[PageType.LISTING])
+    joined = scores.copy()
+    for cells in facts:
+        weight = np.sqrt(tokens[cells])
+        mean = float((scores[cells] * weight).sum() / weight.sum())
+        joined[cells] = (1 - whole) * scores[cells] + whole * (mean + more)
+    return joined
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.extraction.decide.cutoff import adjusted_scores, best_cutoff
+from actors.extraction.decide.cutoff import Groups, adjusted_scores, best_cutoff
 from actors.extraction.decide.model import TRAINED_TYPES, Scores
 from protocol.page import PageType
 
@@ -47,7 +49,9 @@ def test_no_other_threshold_promises_more(rows: list[tuple[float, int]]) -> None
 
 
 def test_scores_count_less_where_few_pages_taught_them_and_blocks_of_an_article_must_be_surer() -> None:
-    service, collection, article = map(_adjusted, (PageType.SERVICE, PageType.COLLECTION, PageType.ARTICLE))
+    service, collection, article = (
+        _adjusted(kind, [2.0, -1.0]) for kind in (PageType.SERVICE, PageType.COLLECTION, PageType.ARTICLE)
+    )
 
     assert service.tolist() == [2, -1]
     assert 0 < collection[0] < service[0]
@@ -55,8 +59,18 @@ def test_scores_count_less_where_few_pages_taught_them_and_blocks_of_an_article_
     assert (article < service).all()
 
 
-def _adjusted(kind: PageType) -> Scores:
-    """Return the scores of two unlike blocks of a page that is surely of a kind."""
-    nothing = {name: np.zeros(2, np.float32) for name in ("in_review", "under_reviews", "says_facet")}
+def test_a_table_of_facts_is_content_as_a_whole_or_not_at_all() -> None:
+    cells = (slice(1, 3),)
+    product, forum = (_adjusted(kind, [2.0, -1.0, 0.5], cells) for kind in (PageType.PRODUCT, PageType.FORUM))
+
+    assert product[1] == product[2] > 0
+    assert forum.tolist() == [2, -1, 0.5]
+
+
+def _adjusted(kind: PageType, scores: list[float], facts: Sequence[slice] = ()) -> Scores:
+    """Return the scores of unlike blocks of a page that is surely of a kind."""
+    count = len(scores)
+    nothing = {name: np.zeros(count, np.float32) for name in ("in_review", "under_reviews", "says_facet")}
     types = np.array([float(one is kind) for one in TRAINED_TYPES])
-    return adjusted_scores(np.array([2.0, -1.0]), np.array([0, 1]), nothing, np.full(2, 50, np.float32), types)
+    groups = Groups(np.arange(count), facts)
+    return adjusted_scores(np.array(scores), groups, nothing, np.full(count, 50, np.float32), types)
