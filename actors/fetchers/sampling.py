@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import zlib
-from collections.abc import AsyncGenerator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Final
@@ -273,6 +273,7 @@ def sample_of(draft: PageDraft, at_ms: int) -> PageSample:
         tier=page.tier,
         page=structs.replace(page.document.content, html=UNSET),
         shown_lines=shown_lines(shown),
+        shown_links=shown_links(shown),
         exchanges=tuple(exchanges),
         hints=_hints(shown.root, page.final_url, draft.headers),
         profile=draft.profile,
@@ -285,14 +286,22 @@ def sample_of(draft: PageDraft, at_ms: int) -> PageSample:
 
 def shown_lines(page: tree.Page) -> tuple[str, ...]:
     """Return the blocks of text that a page shows, in their order, as far as they are sampled."""
-    lines: list[str] = []
+    return tuple(_fitting(block.text for block in blocks(page)))
+
+
+def shown_links(page: tree.Page) -> tuple[str, ...]:
+    """Return the addresses that the links of a page lead to, each once, as far as they are sampled."""
+    addresses = (absolute(page.url, link.attr("href") or "") for link in page.root.select("a[href]"))
+    return tuple(_fitting(dict.fromkeys(filter(None, addresses))))
+
+
+def _fitting(texts: Iterable[str]) -> Iterator[str]:
     left = MAX_SHOWN_CHARS
-    for block in blocks(page):
-        left -= len(block.text)
+    for text in texts:
+        left -= len(text)
         if left < 0:
-            break
-        lines.append(block.text)
-    return tuple(lines)
+            return
+        yield text
 
 
 def _hints(root: Element, url: str, headers: Iterable[tuple[str, str]]) -> PageHints:

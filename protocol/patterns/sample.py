@@ -61,7 +61,7 @@ class PageSample(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `profile` and `caller` tell whose saved login it was read with. `shown_ms` is what it took to show it, `sample_id`
     what a PAGE_BROWSED names it by. `shown_lines` are the blocks of text that a reader sees, in their order, also those
-    that are no content: of MAX_SHOWN_CHARS at most.
+    that are no content: of MAX_SHOWN_CHARS at most. `shown_links` are the addresses that the page leads to, as many.
     """
 
     url: str
@@ -69,6 +69,7 @@ class PageSample(Struct, frozen=True, kw_only=True, omit_defaults=True):
     tier: RenderTier
     page: WebObservationSummary
     shown_lines: tuple[str, ...] = ()
+    shown_links: tuple[str, ...] = ()
     exchanges: tuple[ApiExchange, ...] = ()
     hints: PageHints = PageHints()
     profile: str = ""

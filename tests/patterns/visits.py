@@ -26,6 +26,7 @@ _LONG = 40
 """Characters from which a text of one page is not on another by chance."""
 
 _BLOCKS = "p,div,ul,ol,li,dl,table,tr,td,section,article,main,h1,h2,h3,h4"
+_LINK = re.compile(r"\[([^][]*)\]\([^()\s]*\)")
 _SPACES = re.compile(r"[\s\u00a0\u202f]+")
 
 
@@ -107,7 +108,7 @@ def equal_fields(made: BrowseResult, rendered: BrowseResult) -> tuple[float, tup
     """
     mine, theirs = Counter(_fields(made)), Counter(_fields(rendered))
     shown = blocks_of(rendered)
-    extra = [one for one in mine - theirs if one.removeprefix("line: ").strip("#*- ") not in shown]
+    extra = [one for one in mine - theirs if _LINK.sub(r"\1", one).removeprefix("line: ").strip("#*- ") not in shown]
     unlike = [*extra, *(theirs - mine)]
     return 1 - len(unlike) / (mine | theirs).total(), tuple(unlike)
 
@@ -137,4 +138,4 @@ def _fields(result: BrowseResult) -> Iterator[str]:
     for place, table in enumerate(result.tables if result.tables is not UNSET else ()):
         yield from (f"table {place}: {row}" for row in (table.headers, *table.rows))
     lines = (plain(line) for line in result.content.markdown.splitlines())
-    yield from (f"line: {line}" for line in lines if line)
+    yield from (f"line: {line}" for line in lines if re.search(r"\w", line))

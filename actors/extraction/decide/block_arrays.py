@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
@@ -34,9 +34,11 @@ COMMAS = ",;\uff0c\u3001\uff1b\u060c\u061b"
 _CLOSING = "\"')]\u2019\u201d\u00bb\u203a\uff09\u300d\u300f\u3011"
 """Quotes and brackets that close behind the end of a sentence."""
 
-_FACTS = frozenset({"table", "dl"})
-_MAX_FACT_WORDS, _MAX_CELL_WORDS, _MEAN_CELL_WORDS = 150, 25, 8
-"""Words of a table of facts, of one of its cells, and of half of its cells at most: larger ones lay out a page."""
+_TABLES = frozenset({"table", "dl"})
+_LISTS = frozenset({"ul", "ol"})
+_MAX_WORDS, _MAX_CELL_WORDS, _MEDIAN_CELL_WORDS, _MAX_ITEMS = 150, 25, 8, 12
+"""Words of a table or list that is one thing, of a cell, and of half of the cells at most, and blocks of such a list:
+larger ones lay out a page."""
 
 _BEYOND_BASIC_PLANE = 0x10000
 """Characters beyond the basic plane, nearly all of them emoji, count as symbols."""
@@ -116,17 +118,24 @@ class BlockArrays:
 
     @cached_property
     def facts(self) -> list[slice]:
-        """The blocks of each small table, or list of terms, of short cells, with no other within it."""
+        """The blocks of each small table, or list of terms, of short cells."""
+        return [cells for cells in self._innermost(_TABLES) if _says_facts(self.tokens[cells])]
+
+    @cached_property
+    def lists(self) -> list[slice]:
+        """The blocks of each short list."""
+        innermost = ((items, self.tokens[items]) for items in self._innermost(_LISTS))
+        return [items for items, tokens in innermost if len(tokens) <= _MAX_ITEMS and tokens.sum() <= _MAX_WORDS]
+
+    def _innermost(self, tags: frozenset[str]) -> Iterator[slice]:
+        """Yield the blocks of the boxes of some tags that hold several, and no other of them."""
         parents, holds = as_list(self.parent), [False] * len(self.boxes)
-        found = list[slice]()
         for index in range(len(self.boxes) - 1, 0, -1):
-            if self.boxes[index].tag in _FACTS:
-                blocks = slice(int(self.first[index]), int(self.end[index]))
-                if not holds[index] and _says_facts(self.tokens[blocks]):
-                    found.append(blocks)
+            if self.boxes[index].tag in tags:
+                if not holds[index] and self.end[index] - self.first[index] > 1:
+                    yield slice(int(self.first[index]), int(self.end[index]))
                 holds[index] = True
             holds[parents[index]] |= holds[index]
-        return found
 
     @cached_property
     def linked(self) -> Floats:
@@ -151,8 +160,8 @@ def as_matrix(columns: Iterable[NDArray[np.floating[Any]]]) -> Floats:
 
 
 def _says_facts(tokens: Floats) -> bool:
-    small = len(tokens) > 1 and tokens.sum() <= _MAX_FACT_WORDS and tokens.max() <= _MAX_CELL_WORDS
-    return bool(small and np.median(tokens) <= _MEAN_CELL_WORDS)
+    small = tokens.sum() <= _MAX_WORDS and tokens.max() <= _MAX_CELL_WORDS
+    return bool(small and np.median(tokens) <= _MEDIAN_CELL_WORDS)
 
 
 def _words_of_names(key: str) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, urlsplit
 import numpy as np
 from msgspec import UNSET
 from numpy.typing import NDArray
-from turbohtml import Element
+from turbohtml import Element, Text
 
 from actors.extraction.decide.block_arrays import BlockArrays
 from actors.extraction.decide.blocks import WORD, Block, count_words
@@ -63,6 +63,9 @@ _KEPT_SHARE = 0.25
 _BY_ADDRESS = 0.7
 """What the address alone says of home pages and searches."""  # a judgement: no gold page has these types
 
+_SUBHEADINGS = frozenset({"h2", "h3", "h4", "h5", "h6"})
+_SPACERS = frozenset({"br", "hr", "wbr"})
+
 _QUERY_NAMES = frozenset({"q", "query", "search", "s", "keyword", "keywords", "k"})
 _SEARCH = re.compile(r"(?:^|/)(?:search|suche|recherche|buscar|results)(?:[/.]|$)")
 
@@ -84,6 +87,19 @@ class Content:
     page_types: Mapping[PageType, float]
     attempts: tuple[SelectorAttempt, ...]
     text_elsewhere: str = ""
+
+    def has_heading(self, heading: Element) -> bool:
+        """Return whether a heading was kept, or stands directly above what was kept."""
+        if heading in self.holders:
+            return True
+        if heading.tag not in _SUBHEADINGS or heading.parent not in self.holders:
+            return False
+        for follower in heading.next_siblings:
+            if isinstance(follower, Element) and follower.tag not in _SPACERS:
+                return follower in self.holders and follower.tag not in _SUBHEADINGS
+            if isinstance(follower, Text) and not follower.data.isspace():
+                return False
+        return False
 
     def below(self, title: str) -> Content:
         """Return the content without a first heading that says the title, or a part of it: a result has it as such."""
@@ -130,7 +146,7 @@ def _select(page: Page, blocks: list[Block]) -> _Selection:
     types = page_type_probabilities(trained.types, columns, arrays.tokens)
     columns |= trained.lexicon.columns(page_words(arrays)) | page_type_columns(types, len(blocks))
     scores = trained.blocks.scores(trained.blocks.matrix(columns))[:, 0]
-    groups = Groups(arrays.role[arrays.box], arrays.facts)
+    groups = Groups.of(arrays)
     probabilities = probability(adjusted_scores(scores, groups, columns, arrays.tokens, types))
     cutoff = best_cutoff(probabilities, arrays.tokens)
     evidence = cutoff_evidence(cutoff, probabilities, columns, arrays.tokens, types)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from actors.extraction.decide.block_arrays import Columns, Floats, Ints
+from actors.extraction.decide.block_arrays import BlockArrays, Columns, Floats, Ints
 from actors.extraction.decide.model import TRAINED_TYPES, Scores, Trees, probability
 from protocol.page import PageType
 
@@ -48,10 +48,16 @@ thirds at 15, to a third at 10, to a twentieth at 3, which is what pages say tha
 
 @dataclass(frozen=True)
 class Groups:
-    """Which blocks belong together: the `role` of each, and the blocks of each table of `facts`."""
+    """Which blocks belong together: the `role` of each, and the blocks of each short list and table of facts."""
 
     role: Ints
+    lists: Sequence[slice]
     facts: Sequence[slice]
+
+    @staticmethod
+    def of(arrays: BlockArrays) -> Groups:
+        """Return what belongs together among the blocks of a page."""
+        return Groups(arrays.role[arrays.box], arrays.lists, arrays.facts)
 
 
 def adjusted_scores(scores: Scores, groups: Groups, columns: Columns, tokens: Floats, types: Scores) -> Scores:
@@ -64,7 +70,7 @@ def adjusted_scores(scores: Scores, groups: Groups, columns: Columns, tokens: Fl
     adjusted = adjusted - _PENALTY * ((columns["says_facet"] > 0) & (tokens < _MAX_FACET_WORDS))
     flattening = 1 + _FLATTENING * (likely[PageType.COLLECTION] + likely[PageType.LISTING])
     flattened: Scores = adjusted / flattening - _ARTICLE_DOUBT * likely[PageType.ARTICLE]
-    return _with_whole_facts(flattened, groups.facts, tokens, likely)
+    return _joined(flattened, groups, tokens, likely)
 
 
 def _smoothed(scores: Scores, role: Ints, tokens: Floats) -> Scores:
@@ -76,18 +82,21 @@ def _smoothed(scores: Scores, role: Ints, tokens: Floats) -> Scores:
     return (1 - share) * scores + share * mean[group]
 
 
-def _with_whole_facts(
-    scores: Scores, facts: Sequence[slice], tokens: Floats, likely: Mapping[PageType, float]
-) -> Scores:
-    """Give all cells of a table of facts one score: it is content or is not, never some cells of it."""
+def _joined(scores: Scores, groups: Groups, tokens: Floats, likely: Mapping[PageType, float]) -> Scores:
+    """Give all of a short list one score, and of a table of facts: it is content or is not, never a part of it."""
     whole = 1 - likely[PageType.FORUM]
     more = _FACTS * max(0.0, whole - likely[PageType.COLLECTION] - likely[PageType.LISTING])
     joined = scores.copy()
-    for cells in facts:
-        weight = np.sqrt(tokens[cells])
-        mean = float((scores[cells] * weight).sum() / weight.sum())
-        joined[cells] = (1 - whole) * scores[cells] + whole * (mean + more)
+    for items in groups.lists:
+        joined[items] = _mean(joined[items], tokens[items])
+    for cells in groups.facts:
+        joined[cells] = (1 - whole) * joined[cells] + whole * (_mean(joined[cells], tokens[cells]) + more)
     return joined
+
+
+def _mean(scores: Scores, tokens: Floats) -> float:
+    weight = np.sqrt(tokens)
+    return float((scores * weight).sum() / weight.sum())
 
 
 @dataclass(frozen=True)

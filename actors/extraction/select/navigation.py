@@ -290,7 +290,7 @@ def _site(host: str | None) -> str:
 def outline(page: Page, content: Content) -> tuple[Heading, ...]:
     """Return the headings of the main content in the order of the page; a heading that repeats the last is left out."""
     headings: list[Heading] = []
-    kept = (heading for heading in page.root.select(_HEADINGS) if heading in content.holders)
+    kept = (heading for heading in page.root.select(_HEADINGS) if content.has_heading(heading))
     for element in islice(kept, MAX_HEADINGS):
         heading = Heading(level=_heading_level(element), text=_heading_text(element, page))
         if heading.text and heading != (headings[-1] if headings else None):

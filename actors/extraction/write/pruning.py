@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Container, Iterable
 
 from turbohtml import Element, Node, Text
 
@@ -17,7 +16,6 @@ _MAX_PICTURES = 5_000
 
 _EMPTY_TAGS = frozenset({"br", "hr", "wbr"})
 _CELLS = frozenset({"td", "th"})
-_SUBHEADINGS = frozenset({"h2", "h3", "h4", "h5", "h6"})
 _MAY_HOLD_PICTURE = frozenset({"a", "amp-img", "center", "div", "figure", "img", "noscript", "p", "picture", "span"})
 
 _MAX_ALT_CHARS = 120
@@ -80,7 +78,7 @@ def prune(root: Element, content: Content, hidden: Container[object]) -> None:
     stack = [root]
     while stack:
         children = stack.pop().children
-        for place, child in enumerate(children):
+        for child in children:
             if isinstance(child, Text):
                 if child.data.isspace():
                     _make_plain(child)
@@ -93,22 +91,9 @@ def prune(root: Element, content: Content, hidden: Container[object]) -> None:
             elif child.tag in _EMPTY_TAGS or is_verbatim(child):
                 continue
             elif child in hidden or not (
-                (child.tag in pictures and is_content_image(child)) or _leads(child, children, place, holders)
+                (child.tag in pictures and is_content_image(child)) or content.has_heading(child)
             ):
                 _remove(child)
-
-
-def _leads(child: Element, children: Sequence[Node], place: int, holders: AbstractSet[Element]) -> bool:
-    """Return whether a heading stands directly above what was kept."""
-    if child.tag not in _SUBHEADINGS:
-        return False
-    for later in range(place + 1, len(children)):
-        follower = children[later]
-        if isinstance(follower, Element) and follower.tag not in _EMPTY_TAGS:
-            return follower in holders and follower.tag not in _SUBHEADINGS
-        if isinstance(follower, Text) and not follower.data.isspace():
-            return False
-    return False
 
 
 def _make_plain(space: Text) -> None:

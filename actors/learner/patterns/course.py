@@ -130,7 +130,7 @@ def _says_more(pattern: PagePattern, shown: Shown) -> bool:
         made = render(pattern.mapping, shown.answers, shown.url, shown.slots)
     except DriftError as error:
         return isinstance(error, UnknownCaseError)
-    return not agreement(made, shown.page, shown.lines).lines
+    return not agreement(made, shown.page, shown.lines, shown.links).lines
 
 
 def _counting(draft: PatternDraft | None, fresh: Sequence[SampledPage]) -> PatternDraft | None:

@@ -43,7 +43,8 @@ class SampledPage:
         slots, answers = match(template, self.url), answers_of(requests, template, self.observed)
         if slots is None or answers is None:
             return None
-        return Shown(answers, self.sample.page, self.url, slots, self.sample.shown_lines)
+        sample = self.sample
+        return Shown(answers, sample.page, self.url, slots, sample.shown_lines, sample.shown_links)
 
 
 @dataclass(frozen=True)
@@ -200,4 +201,4 @@ def _compared(mapping: PageMapping, shown: Shown) -> Agreement | None:
         made = render(mapping, shown.answers, shown.url, shown.slots, _EPOCH)
     except DriftError:
         return None
-    return agreement(made, shown.page, shown.lines)
+    return agreement(made, shown.page, shown.lines, shown.links)

@@ -52,20 +52,26 @@ class Agreement:
 
 
 def agreement(
-    made: WebObservationSummary, rendered: WebObservationSummary, shown_lines: Sequence[str] = ()
+    made: WebObservationSummary,
+    rendered: WebObservationSummary,
+    shown_lines: Sequence[str] = (),
+    shown_links: Sequence[str] = (),
 ) -> Agreement:
     """Compare a page that was made of answers with one that was rendered; fields that neither has do not count.
 
-    `shown_lines` are the blocks of text of the rendered page, also those that extraction left out. It is not wrong to
-    have a line or a field that was not extracted, where the page says it in words.
+    `shown_lines` are the blocks of text of the rendered page, `shown_links` what it leads to, also what extraction has
+    left out. It is not wrong to have a line or a field that was not extracted, where the page says it in words.
     """
     ours, theirs = _fields(made, rendered.title), _fields(rendered, rendered.title)
     names = [name for name in theirs if ours[name] or theirs[name]]
-    words = _SaidWords(rendered, shown_lines)
+    addresses = frozenset(
+        (*shown_links, *(link.url for link in (*rendered.extracted_links, *links(rendered.markdown))))
+    )
+    words = _SaidWords(rendered, shown_lines, addresses)
     unlike = tuple(
         name for name in names if ours[name] != theirs[name] and not words.may_be_more(name, ours[name], theirs[name])
     )
-    lines = _differing(made, rendered, shown_lines)
+    lines = _differing(made, rendered, shown_lines, addresses)
     return Agreement(
         text=_alike(made, rendered, lines),
         fields=1 - len(unlike) / len(names) if names else 1.0,
@@ -75,12 +81,16 @@ def agreement(
     )
 
 
-def _differing(made: WebObservationSummary, rendered: WebObservationSummary, shown_lines: Sequence[str]) -> Difference:
+def _differing(
+    made: WebObservationSummary,
+    rendered: WebObservationSummary,
+    shown_lines: Sequence[str],
+    addresses: frozenset[str],
+) -> Difference:
     """Return the lines in which a page that was made differs from the rendered one."""
     ours, theirs = _lines(_content(made, rendered.title)), _lines(_content(rendered, rendered.title))
     if ours == theirs:
         return Difference()
-    addresses = {link.url for link in (*rendered.extracted_links, *links(rendered.markdown))}
     return difference(ours, theirs, ShownText.of(shown_lines), addresses)
 
 
@@ -157,15 +167,20 @@ def _below_title(page: WebObservationSummary, title: str) -> tuple[Heading, ...]
 class _SaidWords:
     """The words of a rendered page, which tell whether a field that was not extracted is right all the same."""
 
-    def __init__(self, rendered: WebObservationSummary, shown_lines: Sequence[str]) -> None:
+    def __init__(self, rendered: WebObservationSummary, shown_lines: Sequence[str], addresses: frozenset[str]) -> None:
         self._rendered = rendered
         self._shown_lines = shown_lines
+        self._addresses = addresses
         self._plain = ""
 
     def may_be_more(self, name: str, value: Any, candidates: Any) -> bool:
         """Return whether a field says what the page says, where extraction found none or fewer."""
         if name in _READ_OUT or name.startswith("product."):
             return (not candidates or (name == "authors" and _begins(value, candidates))) and self._says(value)
+        if name == "extracted_links":
+            return _is_part(candidates, value) and all(
+                url in self._addresses and self._says(text) for url, text in value
+            )
         return name in _SHOWN and bool(self._shown_lines) and _is_part(candidates, value) and self._says(value)
 
     def _says(self, value: Any) -> bool:

@@ -43,7 +43,7 @@ _MOST_UNEXPLAINED = 0.5
 class Shown:
     """A page with the JSON answers that it was made from, one for each request, and the pieces of its address.
 
-    `lines` are the blocks of text that it shows, also those that were not extracted.
+    `lines` are the blocks of text that it shows, `links` what it leads to, also those that were not extracted.
     """
 
     answers: tuple[Any, ...]
@@ -51,6 +51,7 @@ class Shown:
     url: str
     slots: Mapping[str, str] = field(default_factory=dict[str, str])
     lines: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
 
 
 def induce(shown: Sequence[Shown]) -> PageMapping | None:
@@ -73,7 +74,7 @@ def _is_made(mapping: PageMapping, shown: Shown) -> bool:
         made = render(mapping, shown.answers, shown.url, shown.slots)
     except DriftError:
         return False
-    return agreement(made, shown.page, shown.lines).same
+    return agreement(made, shown.page, shown.lines, shown.links).same
 
 
 def _induced(shown: Sequence[Shown], budget: StepBudget) -> PageMapping | None:

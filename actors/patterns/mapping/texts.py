@@ -19,7 +19,7 @@ from actors.patterns.mapping.choices import (
 from actors.patterns.mapping.inline import inline_lists
 from actors.patterns.mapping.numbers import CURRENCY_SIGNS
 from actors.patterns.mapping.study import Hit, SlotKind, StepBudget, ValueScope
-from actors.patterns.mapping.values import apart_on, resolve
+from actors.patterns.mapping.values import resolve, written
 from protocol.patterns.mapping import (
     NUMBER,
     AsIs,
@@ -44,6 +44,7 @@ _MAX_POOLED = 40
 _TRIED_PLACES = 5
 _TRIED_TESTS = 40
 _MAX_DEPTH = 2
+_MAX_OTHER_FORMS = 12
 """Choices within choices."""
 
 _BARE_CHARS = 4
@@ -167,12 +168,11 @@ class _Texts:
             others = [each for each in others if _decimals(each.form) in (None, CENTS)]
         others.sort(key=str)
         value = resolve(self.instances[next(iter(spans))].scope.levels, place.source)
-        known: set[int] = set()
+        known = {written(place.form, value)}
         also: list[TemplateSlot] = []
         for other in others:
-            apart = apart_on(place.form, other.form, value)
-            if not apart <= known:
-                known |= apart
+            if len(also) < _MAX_OTHER_FORMS and (differs := written(other.form, value)) not in known:
+                known.add(differs)
                 also.append(TemplateSlot(source=other.source, form=other.form))
         return tuple(also)
 

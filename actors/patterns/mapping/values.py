@@ -179,14 +179,10 @@ _PROBES: Mapping[type, tuple[Any, ...]] = MappingProxyType(
 )
 
 
-def apart_on(one: Form, other: Form, value: object) -> set[int]:
-    """Return the numbers of the values, of those that a value stands for, that two forms write otherwise."""
+def written(form: Form, value: object) -> tuple[str | None, ...]:
+    """Return how a form writes each of the values that a value stands for."""
     probes = _PROBES.get(type(value), ())
-    return {number for number, probe in enumerate(probes) if _probed(one, probe) != _probed(other, probe)}
-
-
-def _probed(form: Form, value: object) -> str | None:
-    return _formatted(form, value, "", markdown=False)
+    return tuple(_formatted(form, probe, "", markdown=False) for probe in probes)
 
 
 def _formatted(form: Form, value: Any, url: str, *, markdown: bool) -> str | None:

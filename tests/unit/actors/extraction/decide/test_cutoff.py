@@ -59,18 +59,20 @@ def test_scores_count_less_where_few_pages_taught_them_and_blocks_of_an_article_
     assert (article < service).all()
 
 
-def test_a_table_of_facts_is_content_as_a_whole_or_not_at_all() -> None:
-    cells = (slice(1, 3),)
-    product, forum = (_adjusted(kind, [2.0, -1.0, 0.5], cells) for kind in (PageType.PRODUCT, PageType.FORUM))
+def test_a_short_list_and_a_table_of_facts_are_content_as_a_whole_or_not_at_all() -> None:
+    some = [slice(1, 3)]
+    product, forum = (_adjusted(kind, [2.0, -1.0, 0.5], facts=some) for kind in (PageType.PRODUCT, PageType.FORUM))
+    listed = _adjusted(PageType.FORUM, [2.0, -1.0, 0.5], lists=some)
 
     assert product[1] == product[2] > 0
     assert forum.tolist() == [2, -1, 0.5]
+    assert listed.tolist() == [2, -0.25, -0.25]
 
 
-def _adjusted(kind: PageType, scores: list[float], facts: Sequence[slice] = ()) -> Scores:
+def _adjusted(kind: PageType, scores: list[float], lists: Sequence[slice] = (), facts: Sequence[slice] = ()) -> Scores:
     """Return the scores of unlike blocks of a page that is surely of a kind."""
     count = len(scores)
     nothing = {name: np.zeros(count, np.float32) for name in ("in_review", "under_reviews", "says_facet")}
     types = np.array([float(one is kind) for one in TRAINED_TYPES])
-    groups = Groups(np.arange(count), facts)
+    groups = Groups(np.arange(count), lists, facts)
     return adjusted_scores(np.array(scores), groups, nothing, np.full(count, 50, np.float32), types)
