@@ -46,10 +46,13 @@ GOALS: Mapping[str, float] = {
     "title": 0.86,
     "author": 0.75,
     "date": 0.845,
-    "price": 0.83,
-    "currency": 0.84,
-    "availability": 0.79,
-    "brand": 0.60,
+    "price": 0.90,
+    "currency": 0.90,
+    "availability": 0.90,
+    "brand": 0.85,
+    "gtin": 0.70,
+    "mpn": 0.70,
+    "sku": 0.90,
     "heading": 0.80,
     "link": 0.55,
     "cell": 0.64,
@@ -162,13 +165,16 @@ def _their_score(name: str, told: str, page: GoldPage) -> float:
 # -- products ----------------------------------------------------------------------------------------------------------
 
 
+_SOLD = ("price", "currency", "availability", "brand", "gtin", "mpn", "sku")
+
+
 def _products(data_dir: Path) -> Iterable[Row]:
     right, told, known = defaultdict[str, int](int), defaultdict[str, int](int), defaultdict[str, int](int)
     for page in pages(data_dir, "product"):
         sold = extract(
             page.body(), "", page.url, evaluate=evaluate, clock=time.thread_time
         ).summary.parts.fields.product
-        for name in ("price", "currency", "availability", "brand"):
+        for name in _SOLD:
             value = "" if sold is UNSET else getattr(sold, name)
             gold = page.gold["product"].get(name) or ()
             known[name] += bool(gold)
