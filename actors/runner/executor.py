@@ -12,10 +12,11 @@ import anyio
 import structlog
 
 from actors.runner import inputs
+from actors.runner.browser_session import BrowserSession, StoppedError
 from actors.runner.dependencies import RunnerDependencies
 from actors.runner.finalization import RunFinalization
 from actors.runner.run_log import RunHistory, RunLog
-from actors.runner.steps import BrowserSession, RunStepContext, StepAttempt, StepTools, StoppedError, first_failure
+from actors.runner.steps import RunStepContext, StepAttempt, StepTools, first_failure
 from actors.runner.template import Outcome, Stage, TaskTemplate, outcome_of, outcomes_of
 from bus import TransportError
 from bus.clock import now_ms

@@ -19,7 +19,7 @@ from actors.patterns.mapping.choices import (
 from actors.patterns.mapping.inline import inline_lists
 from actors.patterns.mapping.numbers import CURRENCY_SIGNS
 from actors.patterns.mapping.study import Hit, SlotKind, StepBudget, ValueScope
-from actors.patterns.mapping.values import resolve, written
+from actors.patterns.mapping.values import forms_of, resolve
 from protocol.patterns.mapping import (
     NUMBER,
     AsIs,
@@ -168,10 +168,10 @@ class _Texts:
             others = [each for each in others if _decimals(each.form) in (None, CENTS)]
         others.sort(key=str)
         value = resolve(self.instances[next(iter(spans))].scope.levels, place.source)
-        known = {written(place.form, value)}
+        known = {forms_of(place.form, value)}
         also: list[TemplateSlot] = []
         for other in others:
-            if len(also) < _MAX_OTHER_FORMS and (differs := written(other.form, value)) not in known:
+            if len(also) < _MAX_OTHER_FORMS and (differs := forms_of(other.form, value)) not in known:
                 known.add(differs)
                 also.append(TemplateSlot(source=other.source, form=other.form))
         return tuple(also)

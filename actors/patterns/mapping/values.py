@@ -179,7 +179,7 @@ _PROBES: Mapping[type, tuple[Any, ...]] = MappingProxyType(
 )
 
 
-def written(form: Form, value: object) -> tuple[str | None, ...]:
+def forms_of(form: Form, value: object) -> tuple[str | None, ...]:
     """Return how a form writes each of the values that a value stands for."""
     probes = _PROBES.get(type(value), ())
     return tuple(_formatted(form, probe, "", markdown=False) for probe in probes)

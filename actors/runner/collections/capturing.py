@@ -9,11 +9,11 @@ import anyio
 import structlog
 from msgspec import structs
 
+from actors.runner.browser_session import call_with_room
 from actors.runner.collections.captured_page import CapturedPage, captured, read_page
 from actors.runner.collections.collection_log import CollectionLog
 from actors.runner.collections.history import SourceHistory, job_id
 from actors.runner.page_reading import check_status
-from actors.runner.steps import call_with_room
 from actors.settings import Settings
 from bus import Bus
 from bus.clock import now_ms

@@ -12,8 +12,9 @@ import anyio
 import msgspec
 from anyio.abc import TaskGroup
 
+from actors.runner.browser_session import BrowserSession
 from actors.runner.login_types import LoginInputs, LoginResult
-from actors.runner.steps import BrowserSession, RunStepContext, StepAttempt
+from actors.runner.steps import RunStepContext, StepAttempt
 from actors.runner.template import Outcome, outcome_of, outcomes_of
 from actors.runner.templates.login_keep_session import LOGIN as TEMPLATE
 from actors.settings import Settings
