@@ -117,7 +117,7 @@ export function Runs({ route }) {
     ${total === undefined && !error && html`<${Loading} />`}
     ${total !== undefined && html`<${Card} title=${`${number(total)} ${total === 1 ? 'run' : 'runs'}`}>
       <${VirtualTable} key=${JSON.stringify([asked, turn])} caption=${`Runs, ${ORDERS[`${sort}.${direction}`]} first`} columns=${COLUMNS} count=${total} place=${place}
-        rowAt=${(index) => rows.rows.get(index)} keyOf=${(run) => run.runId} moved=${moved}
+        rowAt=${(index) => rows.rows.get(index)} keyOf=${(_run, index, slots) => index % slots} moved=${moved}
         empty=${chosen ? 'No run is like that.' : 'No run was begun with this key. weft run TEMPLATE begins one, as does POST /api/runs.'} /><//>`}
     <${CopyAs} call=${['GET', path]} tool=${['list_task_runs', { ...(status && { status }), ...(templateId && { templateId }), limit: LIMIT }]}
       shell=${['runs', 'list', ...(status ? ['--status', status] : []), ...(templateId ? ['--template', templateId] : [])]} />`;
