@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import signal
 from collections.abc import Generator
-from functools import partial
 from pathlib import Path
 from typing import Final
 from urllib.parse import parse_qsl, urlsplit
@@ -16,6 +14,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Route, expect, sync_playwright
 
 from tests.console import WAIT_MS, ConsoleTab, console_tab, content
+from tests.console.hostile import ADDRESSES, HostileGateway
 from tests.flows.system import System, weft_up
 from tests.site import Site, site_in_thread
 from tests.site.vectors import own_vectors, public_vectors
@@ -428,36 +427,20 @@ def test_of_many_runs_those_in_view_are_asked_for_and_their_place_is_a_link(tab:
     assert {("run_00000099", None), (None, "2900"), ("run_00002999", None)} <= set(begun)
 
 
-def test_what_pages_say_runs_nothing(tab: ConsoleTab, site: Site) -> None:
-    vectors = [*own_vectors(), *public_vectors()]
-    words = "\n\n".join(vectors)
-    sure = {"score": 0.5, "level": words, "source": words}
-    result = {
-        "title": words,
-        "content": {"markdown": words, "text": words},
-        "metadata": {"finalUrl": words, "tier": words, "loadTime": 1, "timestamp": 1},
-        "fieldConfidence": {"title": sure, "content": sure, "overall": sure, "fields": {words: sure}},
-        "tables": [{"headers": [words], "rows": [[words]], "caption": words}],
-        "links": {"content": [{"url": vector, "text": vector} for vector in vectors], "navigation": []},
-        "usableFor": [words],
-        "walls": [words],
-    }
-    action = {"action": words, "description": words, "priority": 1, "parameters": {"forceTier": words}}
-    error = {"error": words, "code": words, "recommendedActions": [action]}
-    page, asked = tab.page, list[str]()
-    page.on("request", lambda request: asked.append(request.url))
+def test_no_text_that_the_console_is_told_runs_or_leads_astray(browser: Browser, weft: System, pictures: Path) -> None:
+    gateway = HostileGateway([*own_vectors(), *public_vectors()])
+    with console_tab(browser, weft.ready.rest, pictures) as tab:
+        page, asked = tab.page, list[str]()
+        tab.log_in(weft.key)
+        page.on("request", lambda request: asked.append(request.url))
+        page.route("**", gateway.answer)
+        page.reload()
 
-    for name, data in (("result", result), ("error", error)):
-        stream = f"event: {name}\ndata: {json.dumps(data)}\n\n"
-        page.route("**/api/browse", partial(Route.fulfill, body=stream, content_type="text/event-stream"))
-        tab.open("#/", "Home")
-        tab.open(f"#/page?url={site.url('/' + name)}", "Read a page")
-        expect(page.locator(".result, .failure")).to_be_visible()
-        page.unroute("**/api/browse")
+        led = [(address, content.shown_to_hostile_words(tab, address)) for address in ADDRESSES]
+        gateway.failing = True
+        led += [(address, content.shown_an_error(tab, address)) for address in ADDRESSES]
 
-    links = content.links_of_hostile_pages(tab, vectors)
-
-    assert page.evaluate("window.ran") is None
-    links |= set(page.evaluate(content.LINKS))
-    assert links <= {"http:", "https:"}
-    assert {one for one in asked if not one.startswith(tab.base)} == set()
+        assert page.evaluate("window.ran") is None
+        assert [(address, protocols) for address, protocols in led if not protocols <= {"http:", "https:"}] == []
+        assert {one for one in asked if not one.startswith(tab.base)} == set()
+        assert [one for one in tab.complaints if "status of 400" not in one] == []

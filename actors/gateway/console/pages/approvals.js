@@ -28,7 +28,7 @@ function useHeard() {
 
 function Answer({ approval, answered }) {
   const [remember, setRemember] = useState('once');
-  const answer = (word) => async () => answered(await call('POST', `/api/approvals/${approval.id}`, { body: { answer: word, remember } }));
+  const answer = (word) => async () => answered(await call('POST', `/api/approvals/${encodeURIComponent(approval.id)}`, { body: { answer: word, remember } }));
   return html`<div class="row answer">
     <label>Counts for <select value=${remember} onChange=${(event) => setRemember(event.currentTarget.value)}>
       ${Object.entries(REMEMBERED).map(([value, words]) => html`<option value=${value}>${words}</option>`)}</select></label>
@@ -50,7 +50,7 @@ function Approval({ approval, answered }) {
     ${approval.state === 'pending' && html`<${Answer} approval=${approval} answered=${answered} />`}
     ${result && html`<p>It ran: <${Badge} of=${result.status} tone=${result.status === 'ok' ? 'good' : 'bad'} /> ${result.fault?.message}</p>`}
     <div class="row"><a href=${link(['approvals', approval.id])}>Link to this one</a>
-      <${CopyAs} call=${['GET', `/api/approvals/${approval.id}`]} shell=${['approvals', 'allow', approval.id]} /></div>
+      <${CopyAs} call=${['GET', `/api/approvals/${encodeURIComponent(approval.id)}`]} shell=${['approvals', 'allow', approval.id]} /></div>
   <//>`;
 }
 

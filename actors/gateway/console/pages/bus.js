@@ -81,7 +81,7 @@ function Streams({ streams }) {
 }
 
 function Letter({ letter, done }) {
-  const path = `/api/deliveries/${letter.id}`, [whole, setWhole] = useState(null);
+  const path = `/api/deliveries/${encodeURIComponent(letter.id)}`, [whole, setWhole] = useState(null);
   const look = async () => setWhole(whole ? null : await get(path));
   const act = (method, where) => async () => {
     await call(method, where, method === 'POST' ? { body: undefined } : {});

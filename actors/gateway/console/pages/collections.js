@@ -74,7 +74,7 @@ const TEXTS = [
   { name: 'Text', cell: (one) => html`<b>${one.title}</b> <code>${one.type}</code>` },
   { name: 'Stands', cell: (one) => html`<${Badge} of=${one.status} />` },
   { name: 'Made', cell: (one) => html`<${Time} at=${one.createdAt} />` },
-  { name: 'Download', cell: (one) => (one.status === 'completed' ? html`<${Act} words="Markdown" kind="small" act=${() => download(`/api/texts/${one.id}/file?format=markdown`, `${one.title}.md`)} />` : '–') },
+  { name: 'Download', cell: (one) => (one.status === 'completed' ? html`<${Act} words="Markdown" kind="small" act=${() => download(`/api/texts/${encodeURIComponent(one.id)}/file?format=markdown`, `${one.title}.md`)} />` : '–') },
 ];
 
 // What happens to a collection from now on has it asked for anew.

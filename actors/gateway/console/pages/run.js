@@ -61,7 +61,7 @@ export function Artifacts({ run }) {
     { name: 'Size', cell: (one) => bytes(one.size) },
     { name: 'Kept until', cell: (one) => html`<${Time} at=${one.expiresAt} />` },
     { name: 'Download', cell: (one) => html`<${Act} words="Download" kind="small"
-      act=${() => download(`/api/artifacts/${one.artifactId}/content`, `${run.templateId}.${SUFFIXES[one.type] ?? 'bin'}`)} />` },
+      act=${() => download(`/api/artifacts/${encodeURIComponent(one.artifactId)}/content`, `${run.templateId}.${SUFFIXES[one.type] ?? 'bin'}`)} />` },
   ];
   return html`<${Card} title="Files"><${Table} caption="Files that the run has left" columns=${columns} rows=${run.artifacts} keyOf=${(one) => one.artifactId} /><//>`;
 }
