@@ -4,25 +4,26 @@ import { call, follow, get } from '../api.js';
 import { Act, Badge, Card, CopyAs, Failure, Filters, Loading, Time, Title, duration, useLoaded } from '../parts.js';
 import { link } from '../router.js';
 
+const KEPT = 200;
 const REMEMBERED = { once: 'this call alone', conversation: 'this conversation', site: 'this site' };
 
 // The list as it was told, with what has been heard since in place of what it was.
 function merged(listed, heard, pending) {
   const known = new Map(listed.map((one) => [one.id, one]));
-  for (const one of heard) known.set(one.id, one);
+  for (const one of heard) if (one.state !== 'pending' || !known.has(one.id)) known.set(one.id, one); // none waits a second time
   return [...known.values()].filter((one) => !pending || one.state === 'pending').sort((one, other) => other.createdAt - one.createdAt);
 }
 
-function useHeard() {
+function useHeard(opened) {
   const [state, setState] = useState({ heard: [], broken: false });
+  const answered = (approval) => setState((now) => ({ ...now, heard: [...now.heard.filter((one) => one.id !== approval.id), approval].slice(-KEPT) }));
   useEffect(() => {
     const stop = new AbortController();
-    const hear = (_state, approval) => setState((now) => ({ ...now, heard: [...now.heard, approval] }));
     const broken = (is) => setState((now) => (now.broken === is ? now : { ...now, broken: is }));
-    follow('/api/approvals/events', hear, { signal: stop.signal, broken }).catch(() => {});
+    const hear = (_state, approval) => { answered(approval); };
+    follow('/api/approvals/events', hear, { signal: stop.signal, broken, opened }).catch(() => broken(true));
     return () => stop.abort();
   }, []);
-  const answered = (approval) => setState((now) => ({ ...now, heard: [...now.heard, approval] }));
   return { ...state, answered };
 }
 
@@ -58,7 +59,7 @@ export function Approvals({ route }) {
   const id = route.parts[1], all = route.query.all === '1';
   const path = id ? `/api/approvals/${encodeURIComponent(id)}` : `/api/approvals?pending=${!all}&limit=100`;
   const { data, error, again } = useLoaded((signal) => get(path, { signal }), [path]);
-  const { heard, broken, answered } = useHeard();
+  const { heard, broken, answered } = useHeard(again);
   const listed = data && merged(id ? [data] : data.approvals, id ? heard.filter((one) => one.id === id) : heard, !id && !all);
   return html`<${Title} about=${id ? html`<a href=${link('approvals')}>All that waits</a>` : 'Calls of tools that a person has to allow. What nobody answers is denied.'}>Approvals<//>
     ${!id && html`<${Filters} parts="approvals"><label class="check"><input type="checkbox" name="all" value="1" checked=${all} /> show what was answered, too</label><//>`}

@@ -13,7 +13,7 @@ const MAX_ROWS = 50;
 // The body of the call that an address of this page stands for.
 function requestOf({ url, tier, time, fresh, overlays, more }) {
   const options = { includeDecisionTrace: true, include: ['links'] };
-  if (tier in TIERS && tier) options.forceTier = tier;
+  if (tier && Object.hasOwn(TIERS, tier)) options.forceTier = tier;
   if (Number(time) > 0) options.maxLatencyMs = Number(time);
   if (fresh) options.freshnessRequirement = 'realtime';
   if (overlays) options.dismissOverlays = true;
@@ -47,7 +47,9 @@ function useBrowse(query, turn) {
       if (name === 'result') setState({ result: data });
       if (name === 'error') setState({ error: new ApiError(200, data) });
     };
-    events('POST', '/api/browse', hear, { body: JSON.parse(request), signal: stop.signal }).catch((error) => stop.signal.aborted || setState({ error }));
+    events('POST', '/api/browse', hear, { body: JSON.parse(request), signal: stop.signal })
+      .then(() => setState((now) => (now.steps ? { error: new ApiError(0, { error: 'The gateway was stopped before there was an answer.' }) } : now)))
+      .catch((error) => stop.signal.aborted || setState({ error }));
     return () => stop.abort();
   }, [request, turn]);
   return state;

@@ -16,7 +16,8 @@ export function useEvents(id, ended) {
     const stop = new AbortController();
     setState({ events: [], broken: false });
     const hear = (name, data) => {
-      if (name === 'end' || name === 'error') {
+      if (name === 'error') return false; // why no more can be told now: it is asked again
+      if (name === 'end') {
         ended();
         return true;
       }
