@@ -141,6 +141,8 @@ def test_a_page_is_read_from_home_and_home_says_what_happened(tab: ConsoleTab, s
     assert "$WEFT_API_KEY" in copied
     assert "/article?console" in copied
 
+    page.get_by_label("list its requests").check()
+    expect(page.get_by_role("region", name="Requests")).to_contain_text(site.url("/article?console"))
     tab.open(f"#/page?url={site.url('/status/404')}", "Read a page", anew=False)
     expect(page.get_by_role("alert")).to_contain_text("HTTP_NOT_FOUND")
     tab.look("error")
@@ -173,7 +175,7 @@ def test_a_run_is_found_followed_and_resumed_and_its_file_downloaded(tab: Consol
     expect(tab.heading).to_be_focused()
     assert page.url.endswith(f"#/runs/{run['runId']}")
     expect(page.locator(".timeline .bar")).to_have_count(2)
-    expect(page.locator("pre")).to_contain_text("How a loom is warped")
+    expect(page.get_by_role("region", name="Result").locator("pre")).to_contain_text("How a loom is warped")
     with page.expect_download() as download:
         page.get_by_role("button", name="Download").click()
     assert download.value.suggested_filename == "batch_extract_pages.json"
@@ -184,6 +186,16 @@ def test_a_run_is_found_followed_and_resumed_and_its_file_downloaded(tab: Consol
     expect(page.get_by_text("It goes on after")).to_be_visible()
     expect(page.locator(".figures .badge")).to_have_text("partial success")
     expect(page.locator(".timeline .bar")).to_have_count(2)
+    before = page.url
+    page.get_by_role("button", name="Run it again").press("Enter")
+    expect(page).not_to_have_url(before)
+    expect(page.get_by_text("It goes on after")).to_have_count(0)
+    expect(page.locator(".figures .badge")).to_have_text("partial success")
+    expect(page.get_by_role("region", name="Inputs")).to_contain_text("/article?run")
+    tab.open(f"#/runs/{run['runId']}", "batch_extract_pages")  # whose packets were sent on by now
+    page.get_by_role("link", name="Its packets").press("Enter")
+    expect(tab.heading).to_have_text("Recording")
+    expect(page.locator(".timeline .name", has_text="fetchers.intelligence").first).to_be_visible()
 
     body["inputs"] = {"urls": [site.url(f"/article?{place}") for place in range(60)], "concurrency": 1}
     long = weft.http.post("/api/runs", json={**body, "options": {"mode": "async"}}).json()
@@ -192,7 +204,7 @@ def test_a_run_is_found_followed_and_resumed_and_its_file_downloaded(tab: Consol
     page.get_by_role("button", name="Cancel").press("Enter")
     page.get_by_role("button", name="Yes").press("Enter")
     expect(page.locator(".figures .badge")).to_have_text("canceled")
-    assert len(weft.http.get("/api/runs").json()["runs"]) == 3
+    assert len(weft.http.get("/api/runs").json()["runs"]) == 4
 
 
 def test_what_waits_comes_by_itself_and_is_answered(tab: ConsoleTab, weft: System) -> None:
@@ -387,6 +399,10 @@ def test_a_run_is_followed_past_the_death_of_the_gateway(tab: ConsoleTab, weft: 
     expect(page.get_by_text("what happens meanwhile is told when it does")).to_be_visible()
     expect(page.locator(".figures .badge")).to_have_text("succeeded")
     expect(page.locator(".timeline .bar")).to_have_count(pages)
+    tab.open("#/actors", "Actors")
+    again = page.get_by_role("row").filter(has_text="gateway").locator("[data-name=Restarts]", has_text="1")
+    expect(again).to_have_count(1)
+    expect(page.locator("[data-name=Memory]").first).to_contain_text("MiB")
     tab.open("#/runs", "Runs")
     page.get_by_label("First those").select_option("changed last")
     expect(page.get_by_role("row").nth(1)).to_contain_text("succeeded")
