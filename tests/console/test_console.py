@@ -11,13 +11,11 @@ from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Locator, Route, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Route, expect
 
 from tests.console import WAIT_MS, ConsoleTab, console_tab, content
-from tests.console.hostile import ADDRESSES, HostileGateway
 from tests.flows.system import System, weft_up
 from tests.site import Site, site_in_thread
-from tests.site.vectors import own_vectors, public_vectors
 from tests.support.extension import CHROMIUM
 
 pytestmark = [
@@ -68,21 +66,6 @@ def garden() -> Generator[Site]:
     """Serve a small site that changes."""
     with site_in_thread(content.Garden().answer) as served:
         yield served
-
-
-@pytest.fixture(scope="module")
-def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of the pictures of this test run."""
-    return tmp_path_factory.mktemp("pictures")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Generator[Browser]:
-    """Start one browser."""
-    with sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")
@@ -442,22 +425,3 @@ def test_of_many_runs_those_in_view_are_asked_for_and_their_place_is_a_link(tab:
 
     begun = [(one.get("after"), one.get("offset")) for one in asked]
     assert {("run_00000099", None), (None, "2900"), ("run_00002999", None)} <= set(begun)
-
-
-def test_no_text_that_the_console_is_told_runs_or_leads_astray(browser: Browser, weft: System, pictures: Path) -> None:
-    gateway = HostileGateway([*own_vectors(), *public_vectors()])
-    with console_tab(browser, weft.ready.rest, pictures) as tab:
-        page, asked = tab.page, list[str]()
-        tab.log_in(weft.key)
-        page.on("request", lambda request: asked.append(request.url))
-        page.route("**", gateway.answer)
-        page.reload()
-
-        led = [(address, content.shown_to_hostile_words(tab, address)) for address in ADDRESSES]
-        gateway.failing = True
-        led += [(address, content.shown_an_error(tab, address)) for address in ADDRESSES]
-
-        assert page.evaluate("window.ran") is None
-        assert [(address, protocols) for address, protocols in led if not protocols <= {"http:", "https:"}] == []
-        assert {one for one in asked if not one.startswith(tab.base)} == set()
-        assert [one for one in tab.complaints if "status of 400" not in one] == []
