@@ -33,8 +33,8 @@ export function VirtualTable({ caption, columns, count, rowAt, keyOf, moved, pla
     frame.current ||= requestAnimationFrame(() => {
       frame.current = 0;
       if (!box.current) return;
-      const now = Math.floor(box.current.scrollTop / height), place = document.activeElement.closest('.virtual-space > *')?.ariaRowIndex - 2;
-      if (place < now || place > now + fits) box.current.focus({ preventScroll: true }); // its element may become that of another row
+      const now = Math.floor(box.current.scrollTop / height), focused = document.activeElement?.closest('.virtual-space > *')?.ariaRowIndex - 2;
+      if (focused < now || focused > now + fits) box.current.focus({ preventScroll: true }); // its element may become that of another row
       setFirst(now);
     });
   };
