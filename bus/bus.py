@@ -23,7 +23,7 @@ from bus.permissions import micro_name
 from bus.recording import form_of, outside
 from bus.seal import Seal
 from bus.serving import BusEndpoint, Handler
-from bus.stats import Meter, Replica, by_account, percentile_ms
+from bus.stats import Meter, Replica, by_account, memory_bytes, percentile_ms
 from bus.stores import FileStore, JournalLog, KeyTable
 from bus.tracing import inject, sending, span
 from bus.transport import BusMessage, Queue, Transport
@@ -119,6 +119,8 @@ class Bus:
         """What opens the sealed stores that this participant is trusted with."""
         self.observing: Callable[[], AbstractAsyncContextManager[Transport]] | None = None
         """What opens a connection of one who looks at the whole bus, for a participant that is trusted with that."""
+        self.restarts = 0
+        """How often this participant was started again in its place."""
         self._calls = Calls(transport, self.wire)
         self._version = version
         self._description = description
@@ -292,6 +294,8 @@ class Bus:
             p50_ms=percentile_ms(recent, 0.50),
             p99_ms=percentile_ms(recent, 0.99),
             endpoints=endpoints,
+            restarts=self.restarts,
+            memory_bytes=memory_bytes(),
             accounts=by_account(meter.accounts for meter, _ in meters),
         )
 

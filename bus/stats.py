@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_left
 from collections import Counter, deque
 from collections.abc import Iterable
 from math import ceil
+from pathlib import Path
 
 from msgspec import Struct
 
@@ -60,6 +62,10 @@ class Replica(Struct, frozen=True, kw_only=True):
     p50_ms: float
     p99_ms: float
     endpoints: tuple[EndpointStats, ...]
+    restarts: int = 0
+    """How often it was started again in its place since the launcher was started."""
+    memory_bytes: int = 0
+    """What its process has in memory, with what it shares with others; 0 where the system does not say."""
     accounts: dict[str, AccountStats] = {}
     """By the names of accounts, which are no secret."""
 
@@ -139,6 +145,14 @@ class Meter:
             buckets=tuple(self._buckets),
             last_error=self.last_error,
         )
+
+
+def memory_bytes() -> int:
+    """Return the resident memory of this process; 0 where there is no /proc."""
+    try:
+        return int(Path("/proc/self/statm").read_bytes().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0
 
 
 def percentile_ms(durations_s: list[float], share: float) -> float:

@@ -152,13 +152,14 @@ async def resume(app: AppContext, request: RequestContext, run_id: str, argument
     return await app.bus.call(subjects.RUN_CREATE, order, wait_ms=app.grace_ms)
 
 
-async def get(app: AppContext, request: RequestContext, run_id: str) -> Run:
-    """Return how a run of the caller stands (002 §4.2).
+async def get(app: AppContext, request: RequestContext, run_id: str, *, include_inputs: bool = False) -> Run:
+    """Return how a run of the caller stands (002 §4.2), with its inputs where they are wanted.
 
     Raises:
         FaultError: RUN_NOT_FOUND, also for the run of somebody else.
     """
-    return await app.bus.call(subjects.RUN_GET, _mine(request, run_id), wait_ms=app.grace_ms)
+    question = structs.replace(_mine(request, run_id), include_inputs=include_inputs)
+    return await app.bus.call(subjects.RUN_GET, question, wait_ms=app.grace_ms)
 
 
 async def list_runs(app: AppContext, request: RequestContext, arguments: RunsRequest) -> RunList:

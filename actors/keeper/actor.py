@@ -24,7 +24,7 @@ from actors.keeper.search_index import CollectionPassages, PagePassages
 from actors.keeper.search_queries import SearchIndex
 from actors.keeper.search_terms import TERMS
 from actors.keeper.texts import TextQueries, TextTables
-from actors.keeper.views import note_of, run_so_far, summary, whole_run
+from actors.keeper.views import note_of, run_so_far, summary, whole_run, with_request
 from actors.keeper.visits import VisitQueries
 from actors.projection.consumer import JournalConsumer, patience_s, projected
 from actors.projection.database import Database, locked_file
@@ -52,7 +52,7 @@ from protocol.collections import CollectionLine
 from protocol.faults import Code, FaultError, fault
 from protocol.models import CallLine
 from protocol.recordings import AskRecording, ConversationRecording, ListRecordings, RecordedBatch, RecordingList
-from protocol.runs.events import LedgerLine, RunEnded, RunState, StepEnded
+from protocol.runs.events import LedgerLine, RunCreated, RunEnded, RunState, StepEnded
 from protocol.runs.requests import AskRun, FollowRun, ListRuns, ReadArtifact, RunNews
 from protocol.runs.responses import ArtifactChunk, Run, RunEvent, RunList
 from protocol.search import Passages, SearchPassages
@@ -151,7 +151,8 @@ class Keeper(Actor):
         await self._runs.wait_current(subjects.RUN_GET.timeout_ms)
         state = await self._run(request.run_id, request.caller)
         artifacts = await self._queries.artifacts(state.run_id) if state.status.final else ()
-        return whole_run(state, artifacts, await self._end_of(state), self.clock())
+        run = whole_run(state, artifacts, await self._end_of(state), self.clock())
+        return with_request(run, await self._begin_of(state)) if request.include_inputs else run
 
     @handles(subjects.RUN_LIST, at_once=16)
     async def list(self, request: ListRuns) -> RunList:
@@ -391,6 +392,11 @@ class Keeper(Actor):
             if line is not None and isinstance(line.value, StepEnded) and (note := note_of(line.value)):
                 notes[event.id] = note
         return notes
+
+    async def _begin_of(self, state: RunState) -> RunCreated | None:
+        """Read the line that has begun a run, which alone has its inputs."""
+        line = await self._ledger.at(state.created_line)
+        return line.value if line is not None and isinstance(line.value, RunCreated) else None
 
     async def _end_of(self, state: RunState) -> RunEnded | None:
         """Read the line that ended a run, which alone has its result."""

@@ -70,6 +70,13 @@ def whole_run(state: RunState, artifacts: tuple[KeptArtifact, ...], ended: RunEn
     return _with_error(run, state, ended) if state.error_code else run
 
 
+def with_request(run: Run, created: RunCreated | None) -> Run:
+    """Return a run with what it was asked for; `created` is None when that line is kept no longer."""
+    if created is None:
+        return run
+    return replace(run, inputs=created.inputs, conversation_id=created.conversation or UNSET)
+
+
 def run_so_far(state: RunState, now: int) -> Run:
     """Return how a run stands, without its result."""
     return Run(

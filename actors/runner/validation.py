@@ -14,6 +14,7 @@ from actors.runner.dependencies import RunnerDependencies
 from actors.runner.run_log import RunHistory
 from actors.runner.template import SessionUse, Stage, TaskTemplate
 from bus.clock import now_ms
+from bus.context import conversation_id
 from bus.seal import UnsealError
 from protocol.access import Scope
 from protocol.browsers.operations import SESSION_BYTES, SESSION_PREFIX, ListTabs
@@ -109,6 +110,7 @@ class RunValidation:
             own_session=use is not SessionUse.NONE,
             preserved=use is SessionUse.KEPT,
             secrets_at=self.dependencies.bus.replica if hidden else "",
+            conversation=conversation_id() or "",
         )
         if len(encode(run)) > _MAX_LINE_BYTES:
             raise _invalid("inputs", "too many steps come of them; split the run into smaller ones")

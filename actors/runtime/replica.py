@@ -50,6 +50,7 @@ class ReplicaSpec(Struct, frozen=True, kw_only=True):
     replica: str
     settings: Settings
     nats_url: str
+    restarts: int = 0
     key: NKey | None = None
     observer: NKey | None = None
     """The key by which the gateway looks at the whole bus for an operator."""
@@ -88,6 +89,7 @@ async def _serve(
     kind: type[Actor], spec: ReplicaSpec, transport: NatsTransport, stop: anyio.Event, listener: socket.socket | None
 ) -> None:
     bus = Bus(transport, spec.actor, spec.replica, VERSION, (kind.__doc__ or "").partition("\n")[0])
+    bus.restarts = spec.restarts
     bus.seal = Seal(spec.seals) if spec.seals else None
     if spec.actor == GATEWAY:
         bus.observing = partial(connect, spec.nats_url, OBSERVER, spec.observer, pending_limit=MAX_HELD)

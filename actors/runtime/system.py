@@ -253,6 +253,7 @@ def _slot(plan: Plan, spawner: Spawner, name: str, url: str) -> Slot:
             replica=slot.replica,
             settings=settings,
             nats_url=url,
+            restarts=len(slot.deaths_s),
             key=plan.key(name),
             observer=plan.observer if gateway else None,
             origins=dict(plan.origins) if gateway else {},

@@ -38,7 +38,8 @@ class RunCreated(_Line, frozen=True, kw_only=True, tag="created"):
     """A run was asked for; `inputs` are without what is secret, which the replica `secrets_at` has in memory alone.
 
     `timeout_ms` is the one that counts. `session_id` is that of the caller, or the run's own (`own_session`), which
-    is closed at the end unless it is `preserved`. `steps` are the names of its steps.
+    is closed at the end unless it is `preserved`. `steps` are the names of its steps. All its packets are of
+    `conversation`.
     """
 
     caller: str
@@ -55,6 +56,7 @@ class RunCreated(_Line, frozen=True, kw_only=True, tag="created"):
     preserved: bool = False
     secrets_at: str = ""
     resumed_from: str = ""
+    conversation: str = ""
 
 
 class RunTaken(_Line, frozen=True, kw_only=True, tag="taken"):

@@ -77,11 +77,15 @@ class CreateRun(Struct, frozen=True, kw_only=True, omit_defaults=True):
     resume: RunId | None = None
 
 
-class AskRun(Struct, frozen=True, kw_only=True):
-    """RUN_CANCEL, RUN_GET: the run of that id of `caller`, who finds no run of anybody else."""
+class AskRun(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """RUN_CANCEL, RUN_GET: the run of that id of `caller`, who finds no run of anybody else.
+
+    `include_inputs`: tell at RUN_GET its inputs, too, and its conversation.
+    """
 
     run_id: RunId
     caller: str
+    include_inputs: bool = False
 
 
 class DoRun(Struct, frozen=True, kw_only=True):

@@ -138,7 +138,8 @@ class Run(Struct, frozen=True, kw_only=True, rename="camel"):
     `result` and `artifacts` are there at the end. Where the result is longer than `maxArtifactInlineBytes`, its items
     are shortened, `result_truncated` says so, and the artifact of type json has it whole. `error` to `details` tell why
     a run has failed (002 §7.2). What follows `artifacts` is added to the contract; `deduplicated` is that of
-    RunAccepted, where the end of a run was waited for.
+    RunAccepted, where the end of a run was waited for. Where it is asked for, `inputs` are those of the run without
+    what is secret, and `conversation_id` is that of its packets.
     """
 
     run_id: str
@@ -160,6 +161,8 @@ class Run(Struct, frozen=True, kw_only=True, rename="camel"):
     recover_hint: str | UnsetType = UNSET
     details: RunErrorDetails | UnsetType = UNSET
     deduplicated: bool | UnsetType = UNSET
+    inputs: dict[str, Any] | UnsetType = UNSET
+    conversation_id: str | UnsetType = UNSET
     schema_version: str = SCHEMA_VERSION
 
 

@@ -19,6 +19,7 @@ from tests.bench import (
     acting,
     browse,
     capture,
+    console,
     containment,
     edge,
     extraction,
@@ -68,6 +69,7 @@ BENCHMARKS: Mapping[str, Callable[[], Awaitable[list[Row]]]] = {
     "steps": steps.measure,
     "patterns": patterns.measure,
     "flows": flows.measure,
+    "console": console.measure,
 }
 
 WITH_PAGES: Mapping[str, Callable[[Path], Awaitable[list[Row]]]] = {

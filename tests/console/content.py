@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Final
 from urllib.parse import urlencode
 
-from playwright.sync_api import Route, expect
+from playwright.sync_api import expect
 
 from tests.console import ConsoleTab
+from tests.console.hostile import SHOWN_BY
 from tests.flows.system import System
 from tests.site import Site
 from tests.site.answers import Answer, Ask, text
@@ -204,65 +203,28 @@ LINKS: Final = """[...document.querySelectorAll('main a')].map(
 """The protocols of all links, those in pictures included."""
 
 
-def links_of_hostile_pages(tab: ConsoleTab, vectors: Sequence[str]) -> set[str]:
-    """Show each page with its share of hostile words of the web, and return the protocols of the links."""
-    page, links, pages = tab.page, set[str](), len(_hostile_answers(()))
-    for place in range(pages):
-        share = vectors[place::pages]
-        path, shown, answer = _hostile_answers(share)[place]
-        page.route(f"**{path}", partial(Route.fulfill, body=json.dumps(answer), content_type="application/json"))
-        tab.open("#/approvals", "Approvals")
-        page.evaluate("(hash) => { location.hash = hash; }", shown)
-        expect(page.locator("main")).to_contain_text(share[0].split()[0])
-        links |= set(page.evaluate(LINKS))
-        page.unroute(f"**{path}")
-    tab.complaints[:] = [one for one in tab.complaints if "404" not in one and "400" not in one]
-    return links
+def shown_to_hostile_words(tab: ConsoleTab, address: str) -> set[str]:
+    """Show a page whose every word is hostile, all that it folds away included; returns the protocols of its links."""
+    page = tab.page
+    page.evaluate("(hash) => { location.hash = hash; }", address)
+    main = page.locator("main")
+    expect(main).to_contain_text("<")
+    if address == "#/bus/tap":
+        page.locator("button.plain").first.press("Enter")
+        expect(main.locator("pre")).to_contain_text("<")
+    if address in SHOWN_BY:
+        words, shown = SHOWN_BY[address]
+        main.get_by_role("button", name=words).first.press("Enter")
+        expect(main.locator(shown).first).to_be_visible()
+    page.evaluate("document.querySelectorAll('main details').forEach((one) => { one.open = true; })")
+    return set(page.evaluate(LINKS))
 
 
-def _hostile_answers(vectors: Sequence[str]) -> list[tuple[str, str, object]]:
-    """Return answers of the gateway in which every word of the web is hostile: where each is asked, and shown."""
-    words = "\n\n".join(vectors)
-    sure = {"score": 0.5, "level": words, "source": words}
-    confidence = {"title": sure, "content": sure, "overall": sure, "fields": {words: sure}}
-    tier = {"tier": words, "success": False, "durationMs": 1, "failureReason": words}
-    found = {"source": words, "matched": True, "confidenceScore": 0.5, "selected": False, "value": words}
-    trace = {"tiers": [tier], "selectors": [], "title": [found]}
-    visit = {"id": "vis_a", "at": 1, "url": words, "finalUrl": words, "title": words, "tookMs": 1, "markdown": words}
-    whole = {**visit, "chars": 9, "leftOut": {words: 1}, "walls": [words], "fieldConfidence": confidence}
-    change = {"heading": words, "change": words}
-    version = {"version": 1, "capturedAt": 1, "chars": 1, "changes": [change]}
-    source = {"id": "src_a", "collectionId": "col_a", "kind": "url", "title": words, "url": words, "status": words}
-    fault = {"message": words, "code": words}
-    collection = {"id": "col_a", "title": words, "tags": [words], "createdAt": 1, "updatedAt": 1}
-    pages = [{"url": f"https://site.example/{number}", "title": words, "depth": number} for number in range(2)]
-    items = [{"url": words, "title": words, "foundOn": words}, *pages, *({"url": one, "depth": 2} for one in vectors)]
-    summary = {"discovered": 1, "requested": 1, "kept": 1, "failed": 0, "complete": True, "leftOut": {words: 1}}
-    run: dict[str, object] = {"runId": "run_a", "templateId": words, "status": "succeeded", "metrics": {"elapsedMs": 1}}
-    crawl: dict[str, object] = {
-        **run,
-        "progress": {"totalSteps": 1, "doneSteps": 1},
-        "createdAt": 1,
-        "updatedAt": 1,
-        "artifacts": [],
-    }
-    result = {"summary": summary, "items": items, "addresses": [*vectors]}
-    window = {"tabId": 1, "url": words, "title": words, "width": 9, "height": 9, "dialog": {"message": words}}
-    login = {"domain": words, "profile": words, "health": words, "cookies": 1, "authCookies": [words]}
-    return [
-        ("/api/visits?*", "#/visits", {"visits": [visit], "keptDays": 3}),
-        ("/api/visits/vis_a", "#/visits/vis_a", {"visit": {**whole, "decisionTrace": trace}}),
-        (
-            "/api/sources/src_a*",
-            "#/collections/src_a?version=2&against=1",
-            {"info": source, "markdown": words, "versions": [version]},
-        ),
-        (
-            "/api/collections/col_a?*",
-            "#/collections/col_a",
-            {"collection": collection, "sources": [{**source, "error": fault}], "total": 1},
-        ),
-        ("/api/runs/run_a", "#/crawls/run_a", {**crawl, "result": result}),
-        ("/api/browsers/sess_a/window", "#/browsers/sess_a", window),
-        ("/api/sessions", "#/logins", {"sessions": [login]}),
-    ]
+def shown_an_error(tab: ConsoleTab, address: str) -> set[str]:
+    """Show a page whose every question is refused in hostile words; returns the protocols of its links."""
+    tab.page.evaluate("(hash) => { location.hash = hash; }", "#/nowhere")
+    expect(tab.heading).to_have_text("There is no such page")
+    tab.page.evaluate("(hash) => { location.hash = hash; }", address)
+    if address != "#/":
+        expect(tab.page.locator("main .failure").first).to_be_visible()
+    return set(tab.page.evaluate(LINKS))

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import signal
 from collections.abc import Generator
-from functools import partial
 from pathlib import Path
 from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Locator, Route, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Route, expect
 
 from tests.console import WAIT_MS, ConsoleTab, console_tab, content
 from tests.flows.system import System, weft_up
 from tests.site import Site, site_in_thread
-from tests.site.vectors import own_vectors, public_vectors
 from tests.support.extension import CHROMIUM
 
 pytestmark = [
@@ -72,27 +69,13 @@ def garden() -> Generator[Site]:
 
 
 @pytest.fixture(scope="module")
-def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of the pictures of this test run."""
-    return tmp_path_factory.mktemp("pictures")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Generator[Browser]:
-    """Start one browser."""
-    with sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield opened
-        opened.close()
-
-
-@pytest.fixture(scope="module")
 def tab(browser: Browser, weft: System, pictures: Path) -> Generator[ConsoleTab]:
     """Open the console as its owner; nothing of what the tests do with it makes the browser complain."""
     with console_tab(browser, weft.ready.rest, pictures) as opened:
         opened.log_in(weft.key)
         yield opened
-        assert opened.complaints == []
+        expected = ("status of 400", "status of 404")  # what was refused or gone, which the pages say themselves
+        assert [one for one in opened.complaints if not any(words in one for words in expected)] == []
 
 
 def test_a_key_opens_the_console_and_a_wrong_one_does_not(browser: Browser, weft: System, pictures: Path) -> None:
@@ -141,6 +124,8 @@ def test_a_page_is_read_from_home_and_home_says_what_happened(tab: ConsoleTab, s
     assert "$WEFT_API_KEY" in copied
     assert "/article?console" in copied
 
+    page.get_by_label("list its requests").check()
+    expect(page.get_by_role("region", name="Requests")).to_contain_text(site.url("/article?console"))
     tab.open(f"#/page?url={site.url('/status/404')}", "Read a page", anew=False)
     expect(page.get_by_role("alert")).to_contain_text("HTTP_NOT_FOUND")
     tab.look("error")
@@ -173,7 +158,7 @@ def test_a_run_is_found_followed_and_resumed_and_its_file_downloaded(tab: Consol
     expect(tab.heading).to_be_focused()
     assert page.url.endswith(f"#/runs/{run['runId']}")
     expect(page.locator(".timeline .bar")).to_have_count(2)
-    expect(page.locator("pre")).to_contain_text("How a loom is warped")
+    expect(page.get_by_role("region", name="Result").locator("pre")).to_contain_text("How a loom is warped")
     with page.expect_download() as download:
         page.get_by_role("button", name="Download").click()
     assert download.value.suggested_filename == "batch_extract_pages.json"
@@ -184,6 +169,16 @@ def test_a_run_is_found_followed_and_resumed_and_its_file_downloaded(tab: Consol
     expect(page.get_by_text("It goes on after")).to_be_visible()
     expect(page.locator(".figures .badge")).to_have_text("partial success")
     expect(page.locator(".timeline .bar")).to_have_count(2)
+    before = page.url
+    page.get_by_role("button", name="Run it again").press("Enter")
+    expect(page).not_to_have_url(before)
+    expect(page.get_by_text("It goes on after")).to_have_count(0)
+    expect(page.locator(".figures .badge")).to_have_text("partial success")
+    expect(page.get_by_role("region", name="Inputs")).to_contain_text("/article?run")
+    tab.open(f"#/runs/{run['runId']}", "batch_extract_pages")  # whose packets were sent on by now
+    page.get_by_role("link", name="Its packets").press("Enter")
+    expect(tab.heading).to_have_text("Recording")
+    expect(page.locator(".timeline .name", has_text="fetchers.intelligence").first).to_be_visible()
 
     body["inputs"] = {"urls": [site.url(f"/article?{place}") for place in range(60)], "concurrency": 1}
     long = weft.http.post("/api/runs", json={**body, "options": {"mode": "async"}}).json()
@@ -192,7 +187,7 @@ def test_a_run_is_found_followed_and_resumed_and_its_file_downloaded(tab: Consol
     page.get_by_role("button", name="Cancel").press("Enter")
     page.get_by_role("button", name="Yes").press("Enter")
     expect(page.locator(".figures .badge")).to_have_text("canceled")
-    assert len(weft.http.get("/api/runs").json()["runs"]) == 3
+    assert len(weft.http.get("/api/runs").json()["runs"]) == 4
 
 
 def test_what_waits_comes_by_itself_and_is_answered(tab: ConsoleTab, weft: System) -> None:
@@ -387,6 +382,10 @@ def test_a_run_is_followed_past_the_death_of_the_gateway(tab: ConsoleTab, weft: 
     expect(page.get_by_text("what happens meanwhile is told when it does")).to_be_visible()
     expect(page.locator(".figures .badge")).to_have_text("succeeded")
     expect(page.locator(".timeline .bar")).to_have_count(pages)
+    tab.open("#/actors", "Actors")
+    again = page.get_by_role("row").filter(has_text="gateway").locator("[data-name=Restarts]", has_text="1")
+    expect(again).to_have_count(1)
+    expect(page.locator("[data-name=Memory]").first).to_contain_text("MiB")
     tab.open("#/runs", "Runs")
     page.get_by_label("First those").select_option("changed last")
     expect(page.get_by_role("row").nth(1)).to_contain_text("succeeded")
@@ -426,38 +425,3 @@ def test_of_many_runs_those_in_view_are_asked_for_and_their_place_is_a_link(tab:
 
     begun = [(one.get("after"), one.get("offset")) for one in asked]
     assert {("run_00000099", None), (None, "2900"), ("run_00002999", None)} <= set(begun)
-
-
-def test_what_pages_say_runs_nothing(tab: ConsoleTab, site: Site) -> None:
-    vectors = [*own_vectors(), *public_vectors()]
-    words = "\n\n".join(vectors)
-    sure = {"score": 0.5, "level": words, "source": words}
-    result = {
-        "title": words,
-        "content": {"markdown": words, "text": words},
-        "metadata": {"finalUrl": words, "tier": words, "loadTime": 1, "timestamp": 1},
-        "fieldConfidence": {"title": sure, "content": sure, "overall": sure, "fields": {words: sure}},
-        "tables": [{"headers": [words], "rows": [[words]], "caption": words}],
-        "links": {"content": [{"url": vector, "text": vector} for vector in vectors], "navigation": []},
-        "usableFor": [words],
-        "walls": [words],
-    }
-    action = {"action": words, "description": words, "priority": 1, "parameters": {"forceTier": words}}
-    error = {"error": words, "code": words, "recommendedActions": [action]}
-    page, asked = tab.page, list[str]()
-    page.on("request", lambda request: asked.append(request.url))
-
-    for name, data in (("result", result), ("error", error)):
-        stream = f"event: {name}\ndata: {json.dumps(data)}\n\n"
-        page.route("**/api/browse", partial(Route.fulfill, body=stream, content_type="text/event-stream"))
-        tab.open("#/", "Home")
-        tab.open(f"#/page?url={site.url('/' + name)}", "Read a page")
-        expect(page.locator(".result, .failure")).to_be_visible()
-        page.unroute("**/api/browse")
-
-    links = content.links_of_hostile_pages(tab, vectors)
-
-    assert page.evaluate("window.ran") is None
-    links |= set(page.evaluate(content.LINKS))
-    assert links <= {"http:", "https:"}
-    assert {one for one in asked if not one.startswith(tab.base)} == set()

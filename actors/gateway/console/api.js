@@ -1,6 +1,8 @@
 // Asks the gateway: with the key of this tab, which is kept for the session of the tab alone, and never in a link or a log.
 const KEY = 'weft-key';
 const RETRY_MS = 2_000;
+const ANSWER_MS = 150_000; // no answer takes longer
+const SILENT_MS = 45_000; // a stream shows that it lives every 15 s
 
 export const key = () => sessionStorage.getItem(KEY) ?? '';
 export const keepKey = (text) => sessionStorage.setItem(KEY, text);
@@ -14,6 +16,8 @@ export class ApiError extends Error {
     this.body = body ?? {};
   }
 }
+
+const noAnswer = () => new ApiError(0, { error: 'The gateway does not answer. Is Weft still running?', code: 'NO_ANSWER' });
 
 export function query(values) {
   const given = Object.entries(values).filter(([, value]) => value !== undefined && value !== null && value !== '');
@@ -30,7 +34,7 @@ async function ask(method, path, { body, file, headers, signal } = {}) {
     answer = await fetch(path, { method, headers: sent, body: file ?? (body === undefined ? undefined : JSON.stringify(body)), signal, cache: 'no-store' });
   } catch (error) {
     if (error.name === 'AbortError') throw error;
-    throw new ApiError(0, { error: 'The gateway does not answer. Is Weft still running?', code: 'NO_ANSWER' });
+    throw noAnswer();
   }
   if (answer.ok) return answer;
   const failure = new ApiError(answer.status, await answer.json().catch(() => null));
@@ -39,8 +43,11 @@ async function ask(method, path, { body, file, headers, signal } = {}) {
 }
 
 export async function call(method, path, options = {}) {
-  const answer = await ask(method, path, { ...options, headers: { Accept: 'application/json' } });
-  return answer.json();
+  const limit = AbortSignal.timeout(ANSWER_MS), signal = options.signal ? AbortSignal.any([options.signal, limit]) : limit;
+  const answer = await ask(method, path, { ...options, signal, headers: { Accept: 'application/json' } });
+  return answer.json().catch(() => {
+    throw noAnswer();
+  });
 }
 
 export const get = (path, options) => call('GET', path, options);
@@ -49,8 +56,8 @@ export const get = (path, options) => call('GET', path, options);
 export const upload = (path, file) => call('POST', path, { file });
 
 // What a call of a tool came to; one that a person has to allow first is an error that says where.
-export async function tool(method, path, body) {
-  const outcome = await call(method, path, { body });
+export async function tool(method, path, body, signal) {
+  const outcome = await call(method, path, { body, signal });
   if (outcome.result) return outcome.result;
   throw Object.assign(new Error('It waits until somebody allows it.'), { approval: outcome.approval?.id });
 }
@@ -61,40 +68,47 @@ export async function readiness(signal) {
   return { ready: answer.ok, ...(await answer.json()) };
 }
 
-// Hands on each event of a stream as (name, data, id), until it ends; resolves to the id of the last one.
-export async function events(method, path, hear, { body, headers, signal } = {}) {
-  const answer = await ask(method, path, { body, signal, headers: { Accept: 'text/event-stream', ...headers } });
+// Hands on each event of a stream as (name, data, id), until it ends; `opened` hears that it has begun. One that is silent has broken off.
+export async function events(method, path, hear, { body, headers, signal, opened }) {
+  const silent = new AbortController(), heard = (work) => {
+    const timer = setTimeout(() => silent.abort(), SILENT_MS);
+    return work.catch((error) => Promise.reject(error instanceof ApiError ? error : noAnswer())).finally(() => clearTimeout(timer));
+  };
+  const answer = await heard(ask(method, path, { body, signal: AbortSignal.any([signal, silent.signal]), headers: { Accept: 'text/event-stream', ...headers } }));
+  opened?.();
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = '', last = '';
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return last;
+  for (let rest = ''; ;) {
+    const { done, value } = await heard(reader.read());
+    if (done) return;
     const blocks = (rest + value).split('\n\n');
     rest = blocks.pop();
     for (const block of blocks) {
       const fields = Object.fromEntries(block.split('\n').filter((line) => !line.startsWith(':')).map((line) => line.split(/: ?(.*)/s, 2)));
-      if (fields.id) last = fields.id;
       if (fields.data !== undefined) hear(fields.event ?? 'message', JSON.parse(fields.data), fields.id);
     }
   }
 }
 
 // Follows a stream until `signal` says so or `hear` returns true: where it breaks off, it is taken up behind its last event.
-export async function follow(path, hear, { signal, broken }) {
+// `broken` hears whether it is, `opened` that it has begun, the first time or again.
+export async function follow(path, hear, { signal, broken, opened }) {
   let last = '', over = false;
   while (!over && !signal.aborted) {
+    const began = Date.now();
+    let ended = true;
     try {
-      broken?.(false);
       const headers = last ? { 'Last-Event-ID': last } : {};
       await events('GET', path, (name, data, id) => {
         if (id) last = id;
         if (hear(name, data)) over = true;
-      }, { headers, signal });
+      }, { headers, signal, opened: () => [broken?.(false), opened?.()] });
     } catch (error) {
       if (signal.aborted) return;
-      if (error.status >= 400 && error.status < 500 && error.status !== 429) throw error;
+      if (!(error instanceof ApiError) || (error.status >= 400 && error.status < 500 && error.status !== 429)) throw error;
+      ended = false;
     }
     if (over || signal.aborted) return;
+    if (ended && Date.now() - began > RETRY_MS) continue; // its time was over
     broken?.(true);
     await new Promise((done) => setTimeout(done, RETRY_MS));
   }
@@ -104,7 +118,7 @@ export async function follow(path, hear, { signal, broken }) {
 export async function download(path, name) {
   const answer = await ask('GET', path, { headers: { Accept: '*/*' } });
   const address = URL.createObjectURL(await answer.blob());
-  const link = Object.assign(document.createElement('a'), { href: address, download: name });
+  const link = Object.assign(document.createElement('a'), { href: address, download: name.replaceAll(/[\p{C}/\\]/gu, '_') });
   link.click();
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }

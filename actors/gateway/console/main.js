@@ -1,5 +1,5 @@
 // The console: lets somebody in by a key, and shows the pages that the key is good for.
-import { html, render, useEffect, useRef, useState } from './htm.js';
+import { html, render, useEffect, useErrorBoundary, useRef, useState } from './htm.js';
 import { ApiError, forgetKey, get, keepKey, key } from './api.js';
 import { Failure, Loading, Title } from './parts.js';
 import { link, useRoute } from './router.js';
@@ -107,7 +107,13 @@ function Shell({ me, leave }) {
   };
   return html`<a class="skip" href="#main" onClick=${skip}>Skip to the page</a>
     <${Menu} me=${me} route=${route} leave=${leave} />
-    <main id="main" key=${route.parts.join('/')}><${view} me=${me} route=${route} scope=${page?.scope} /></main>`;
+    <main id="main" key=${route.parts.join('/')}><${Drawn}><${view} me=${me} route=${route} scope=${page?.scope} /><//></main>`;
+}
+
+// What goes wrong in the drawing of a page leaves all others usable.
+function Drawn({ children }) {
+  const [error, again] = useErrorBoundary();
+  return error ? html`<${Title}>This page cannot be drawn<//><${Failure} error=${error} again=${again} />` : children;
 }
 
 const Nowhere = () => html`<${Title}>There is no such page<//><p><a href=${link('')}>Home</a></p>`;

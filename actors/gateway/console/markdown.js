@@ -3,7 +3,7 @@ import { html, useMemo } from './htm.js';
 import { Lexer, walkTokens } from './marked.js';
 
 const NAMED = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: '\u00a0' };
-const MAX_CHARS = 400_000;
+const MAX_CHARS = 400_000, MAX_INLINE = 8_000, INLINE_MS = 500, MAX_CELLS = 200_000;
 
 function plain(text) {
   return text.replace(/&(?:#(\d{1,7})|#[xX]([\da-fA-F]{1,6})|(amp|lt|gt|quot|apos|nbsp));/g, (whole, decimal, hex, name) => {
@@ -70,9 +70,28 @@ function levelled(tokens) {
   return tokens;
 }
 
+// What takes time or room without end: markers of quotes and lists that are nested ever deeper, and tables whose short rows are filled up.
+const DEEP = /^(?:[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])[ \t])){20}|^[ \t]{80,}(?:[-*+]|\d{1,9}[.)])[ \t]/m;
+function endless(text) {
+  const cells = text.split('\n').map((line) => line.split('|').length - 1).filter(Boolean);
+  return DEEP.test(text) || cells.reduce((most, one) => Math.max(most, one), 0) * cells.length > MAX_CELLS;
+}
+
+// Blocks that are too long, or come when the time is over, are text as they stand; so is all of a text that nobody has written to be read.
+export function tokensOf(text) {
+  const plainly = (words) => [{ type: 'text', text: words }];
+  if (endless(text)) return [{ type: 'code', text }];
+  const lexer = new Lexer({ gfm: true }), until = performance.now() + INLINE_MS;
+  lexer.blockTokens(text.replaceAll(/\r\n?/g, '\n'), lexer.tokens);
+  for (const { src, tokens } of lexer.inlineQueue) {
+    if (src.length > MAX_INLINE || performance.now() > until) tokens.push(...plainly(src));
+    else lexer.inlineTokens(src, tokens);
+  }
+  return levelled(lexer.tokens);
+}
+
 export function Markdown({ text }) {
-  const shown = text.slice(0, MAX_CHARS);
-  const tokens = useMemo(() => levelled(new Lexer({ gfm: true }).lex(shown)), [shown]);
+  const shown = text.slice(0, MAX_CHARS), tokens = useMemo(() => tokensOf(shown), [shown]);
   return html`<div class="markdown">
     ${tokens.map(draw)}
     ${shown.length < text.length && html`<p class="soft">The rest is too long to be drawn: ${text.length.toLocaleString()} characters in all.</p>`}

@@ -2,6 +2,7 @@
 import { html, useCallback, useEffect, useRef, useState } from './htm.js';
 import { go, link } from './router.js';
 
+const MAX_TIME_MS = 8.64e15;
 const UNITS = [[86_400_000, 'd'], [3_600_000, 'h'], [60_000, 'min'], [1_000, 's']];
 
 export function duration(ms) {
@@ -22,7 +23,7 @@ export function bytes(value) {
 }
 
 export function Time({ at }) {
-  if (!at) return html`<span class="soft">never</span>`;
+  if (!at || Math.abs(at) > MAX_TIME_MS) return html`<span class="soft">never</span>`;
   const date = new Date(at), past = Date.now() - at;
   const words = past < 0 ? `in ${duration(-past)}` : past < 1_500 ? 'just now' : `${duration(past)} ago`;
   return html`<time datetime=${date.toISOString()} title=${date.toLocaleString()}>${words}</time>`;
@@ -31,10 +32,8 @@ export function Time({ at }) {
 // The heading of a page, where who has navigated is set down.
 export function Title({ children, about }) {
   const heading = useRef(null), words = [].concat(children).filter((child) => typeof child === 'string').join('');
-  useEffect(() => {
-    document.title = `${words} · Weft`;
-    heading.current.focus();
-  }, []);
+  useEffect(() => heading.current.focus(), []);
+  useEffect(() => { document.title = `${words} · Weft`; }, [words]);
   return html`<div class="title"><h1 ref=${heading} tabindex="-1">${children}</h1>${about && html`<p class="soft">${about}</p>`}</div>`;
 }
 
@@ -89,13 +88,13 @@ export function Pager({ parts, query, offset, limit, total }) {
 }
 
 export function Copy({ text, children }) {
-  const [done, setDone] = useState(false);
+  const [done, setDone] = useState('');
   const copy = async () => {
-    await navigator.clipboard.writeText(text);
-    setDone(true);
-    setTimeout(() => setDone(false), 2_000);
+    // Browsers have a clipboard for https and the machine itself alone.
+    setDone(await navigator.clipboard?.writeText(text).then(() => ' · copied', () => '') || ' · not allowed here');
+    setTimeout(() => setDone(''), 2_000);
   };
-  return html`<button type="button" class="small" onClick=${copy}>${children}<span role="status" class="copied">${done ? ' · copied' : ''}</span></button>`;
+  return html`<button type="button" class="small" onClick=${copy}>${children}<span role="status" class="copied">${done}</span></button>`;
 }
 
 const quoted = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
@@ -145,7 +144,7 @@ export function useLoaded(load, watched) {
     const stop = new AbortController();
     setState((former) => ({ data: former.data, busy: true }));
     load(stop.signal).then(
-      (data) => setState({ data }),
+      (data) => stop.signal.aborted || setState({ data }),
       (error) => stop.signal.aborted || setState({ error }),
     );
     return () => stop.abort();

@@ -43,6 +43,11 @@ METRICS_MEDIA = CONTENT_TYPE_LATEST
 _REPLICA = ("actor", "replica")
 _ENDPOINT = ("actor", "replica", "subject")
 _KEY = ("actor", "replica", "key")
+_OF_REPLICAS: tuple[tuple[str, str, Callable[[Replica], float]], ...] = (
+    ("weft_process_start_time_seconds", "When a replica started.", lambda one: one.started / 1_000),
+    ("weft_process_restarts", "How often a replica was started again in its place.", lambda one: one.restarts),
+    ("weft_process_resident_memory_bytes", "Memory of a replica's process.", lambda one: one.memory_bytes),
+)
 _OF_KEYS: tuple[tuple[str, str, Callable[[AccountStats], int]], ...] = (
     ("weft_key_calls", "Calls begun for a key, by its id.", lambda one: one.calls),
     ("weft_key_refused", "Calls of a key beyond what it may have.", lambda one: one.refused),
@@ -117,10 +122,11 @@ class _Figures:
         self._replicas = replicas
 
     def collect(self) -> Iterator[Metric]:
-        started = GaugeMetricFamily("weft_process_start_time_seconds", "When a replica started.", labels=_REPLICA)
-        for replica in self._replicas:
-            started.add_metric((replica.actor, replica.replica), replica.started / 1_000)
-        yield started
+        for name, text, figure in _OF_REPLICAS:
+            gauge = GaugeMetricFamily(name, text, labels=_REPLICA)
+            for replica in self._replicas:
+                gauge.add_metric((replica.actor, replica.replica), figure(replica))
+            yield gauge
         yield self._filled(
             CounterMetricFamily("weft_calls", "Calls answered.", labels=_ENDPOINT), lambda one: one.calls
         )

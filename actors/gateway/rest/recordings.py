@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, cast
 
 import msgspec
+from anyio import to_thread
 from msgspec import UNSET, Meta, Struct
 from starlette.responses import Response
 
@@ -38,7 +39,7 @@ async def _list(app: AppContext, _request: RequestContext, arguments: Recordings
 
 async def _get(app: AppContext, _request: RequestContext, arguments: ConversationPath) -> Response:
     recording = await app.bus.call(RECORDING_GET, AskRecording(id=arguments.id), wait_ms=app.grace_ms)
-    return answer(redacted(recording))
+    return answer(await to_thread.run_sync(redacted, recording))  # it may be large
 
 
 def redacted(recording: ConversationRecording) -> ConversationRecording:

@@ -36,6 +36,14 @@ class RunPath(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_
     run_id: Annotated[str, _RUN_ID]
 
 
+class RunQuery(RunPath, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    """Which run is meant, and whether its inputs are told."""
+
+    include_inputs: Annotated[
+        bool, Meta(description="Tell its inputs, too, without what is secret in them, and the id of its conversation.")
+    ] = False
+
+
 class FollowPath(RunPath, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
     """Which run is followed, and from where."""
 
@@ -81,8 +89,8 @@ async def _list(app: AppContext, request: RequestContext, arguments: OrderedRuns
     return answer(await runs.list_runs(app, request, arguments))
 
 
-async def _get(app: AppContext, request: RequestContext, arguments: RunPath) -> Response:
-    return answer(await runs.get(app, request, arguments.run_id))
+async def _get(app: AppContext, request: RequestContext, arguments: RunQuery) -> Response:
+    return answer(await runs.get(app, request, arguments.run_id, include_inputs=arguments.include_inputs))
 
 
 async def _cancel(app: AppContext, request: RequestContext, arguments: RunPath) -> Response:
@@ -202,7 +210,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         about="Ask every 2 seconds at most, or follow its events. An id that nobody gave you, of whatever form, is a "
         "404, as is the run of another key.",
         run=_get,
-        params=RunPath,
+        params=RunQuery,
         answer=Run,
         errors=_INSIDE,
         example=_RUN_EXAMPLE,

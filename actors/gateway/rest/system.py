@@ -49,7 +49,11 @@ class SubjectFigures(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class ReplicaFigures(Struct, frozen=True, kw_only=True, rename="camel"):
-    """One live replica: `started` in ms since the epoch; `p50_ms` and `p99_ms` look back on its last calls."""
+    """One live replica: `started` in ms since the epoch; `p50_ms` and `p99_ms` look back on its last calls.
+
+    `restarts` is how often it was started again in its place, `memory_bytes` what its process has in memory, with what
+    it shares with others (0: its system does not say).
+    """
 
     actor: str
     replica: str
@@ -66,6 +70,8 @@ class ReplicaFigures(Struct, frozen=True, kw_only=True, rename="camel"):
     p50_ms: float
     p99_ms: float
     subjects: tuple[SubjectFigures, ...]
+    restarts: int = 0
+    memory_bytes: int = 0
 
 
 class SubjectFailure(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -161,6 +167,8 @@ def _replica(one: Replica, now: int) -> ReplicaFigures:
         p50_ms=one.p50_ms,
         p99_ms=one.p99_ms,
         subjects=tuple(_subject(endpoint) for endpoint in one.endpoints),
+        restarts=one.restarts,
+        memory_bytes=one.memory_bytes,
     )
 
 

@@ -55,6 +55,7 @@ _SCHEMES: Final = (
     *("//", "\\\\", "file:///", "blob:", "filesystem:", "about:", "ws://", "ftp://", "tel:", "intent://", "x-weft:"),
 )
 _LINKS: Final = (
+    "{}",
     '<a href="{}">x</a>',
     "[x]({})",
     "[x](<{}>)",

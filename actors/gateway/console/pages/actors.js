@@ -1,6 +1,6 @@
 // Every replica of every actor, live: where it runs, what it has in hand, how fast it is; and what the chosen one answers to.
 import { html } from '../htm.js';
-import { Badge, Card, CopyAs, Failure, Loading, Table, Title, duration, number } from '../parts.js';
+import { Badge, Card, CopyAs, Failure, Loading, Table, Title, bytes, duration, number } from '../parts.js';
 import { link } from '../router.js';
 import { useSystem } from '../system.js';
 
@@ -10,6 +10,8 @@ const REPLICAS = [
   { name: 'Actor', cell: (one) => html`<a href=${link('actors', { replica: one.replica })}><b>${one.actor}</b></a>` },
   { name: 'Where', cell: (one) => html`<span class="soft">${one.host}, pid ${one.pid}, ${one.version}</span>` },
   { name: 'Up', number: true, cell: (one) => duration(one.uptimeMs) },
+  { name: 'Restarts', number: true, cell: (one) => html`<span class=${one.restarts ? 'bad' : ''}>${number(one.restarts)}</span>` },
+  { name: 'Memory', number: true, cell: (one) => (one.memoryBytes ? bytes(one.memoryBytes) : '–') },
   { name: 'In flight', number: true, cell: (one) => `${number(one.inFlight)}${one.queued ? ` + ${number(one.queued)} wait` : ''}` },
   { name: 'Served', number: true, cell: (one) => number(one.served) },
   { name: 'Errors', number: true, cell: (one) => html`<span class=${one.errors ? 'bad' : ''}>${number(one.errors)}</span>` },

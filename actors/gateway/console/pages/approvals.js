@@ -4,31 +4,32 @@ import { call, follow, get } from '../api.js';
 import { Act, Badge, Card, CopyAs, Failure, Filters, Loading, Time, Title, duration, useLoaded } from '../parts.js';
 import { link } from '../router.js';
 
+const KEPT = 200;
 const REMEMBERED = { once: 'this call alone', conversation: 'this conversation', site: 'this site' };
 
 // The list as it was told, with what has been heard since in place of what it was.
 function merged(listed, heard, pending) {
   const known = new Map(listed.map((one) => [one.id, one]));
-  for (const one of heard) known.set(one.id, one);
+  for (const one of heard) if (one.state !== 'pending' || !known.has(one.id)) known.set(one.id, one); // none waits a second time
   return [...known.values()].filter((one) => !pending || one.state === 'pending').sort((one, other) => other.createdAt - one.createdAt);
 }
 
-function useHeard() {
+function useHeard(opened) {
   const [state, setState] = useState({ heard: [], broken: false });
+  const answered = (approval) => setState((now) => ({ ...now, heard: [...now.heard.filter((one) => one.id !== approval.id), approval].slice(-KEPT) }));
   useEffect(() => {
     const stop = new AbortController();
-    const hear = (_state, approval) => setState((now) => ({ ...now, heard: [...now.heard, approval] }));
     const broken = (is) => setState((now) => (now.broken === is ? now : { ...now, broken: is }));
-    follow('/api/approvals/events', hear, { signal: stop.signal, broken }).catch(() => {});
+    const hear = (_state, approval) => { answered(approval); };
+    follow('/api/approvals/events', hear, { signal: stop.signal, broken, opened }).catch(() => broken(true));
     return () => stop.abort();
   }, []);
-  const answered = (approval) => setState((now) => ({ ...now, heard: [...now.heard, approval] }));
   return { ...state, answered };
 }
 
 function Answer({ approval, answered }) {
   const [remember, setRemember] = useState('once');
-  const answer = (word) => async () => answered(await call('POST', `/api/approvals/${approval.id}`, { body: { answer: word, remember } }));
+  const answer = (word) => async () => answered(await call('POST', `/api/approvals/${encodeURIComponent(approval.id)}`, { body: { answer: word, remember } }));
   return html`<div class="row answer">
     <label>Counts for <select value=${remember} onChange=${(event) => setRemember(event.currentTarget.value)}>
       ${Object.entries(REMEMBERED).map(([value, words]) => html`<option value=${value}>${words}</option>`)}</select></label>
@@ -50,7 +51,7 @@ function Approval({ approval, answered }) {
     ${approval.state === 'pending' && html`<${Answer} approval=${approval} answered=${answered} />`}
     ${result && html`<p>It ran: <${Badge} of=${result.status} tone=${result.status === 'ok' ? 'good' : 'bad'} /> ${result.fault?.message}</p>`}
     <div class="row"><a href=${link(['approvals', approval.id])}>Link to this one</a>
-      <${CopyAs} call=${['GET', `/api/approvals/${approval.id}`]} shell=${['approvals', 'allow', approval.id]} /></div>
+      <${CopyAs} call=${['GET', `/api/approvals/${encodeURIComponent(approval.id)}`]} shell=${['approvals', 'allow', approval.id]} /></div>
   <//>`;
 }
 
@@ -58,7 +59,7 @@ export function Approvals({ route }) {
   const id = route.parts[1], all = route.query.all === '1';
   const path = id ? `/api/approvals/${encodeURIComponent(id)}` : `/api/approvals?pending=${!all}&limit=100`;
   const { data, error, again } = useLoaded((signal) => get(path, { signal }), [path]);
-  const { heard, broken, answered } = useHeard();
+  const { heard, broken, answered } = useHeard(again);
   const listed = data && merged(id ? [data] : data.approvals, id ? heard.filter((one) => one.id === id) : heard, !id && !all);
   return html`<${Title} about=${id ? html`<a href=${link('approvals')}>All that waits</a>` : 'Calls of tools that a person has to allow. What nobody answers is denied.'}>Approvals<//>
     ${!id && html`<${Filters} parts="approvals"><label class="check"><input type="checkbox" name="all" value="1" checked=${all} /> show what was answered, too</label><//>`}

@@ -130,7 +130,7 @@ function ByHand({ act }) {
 }
 
 function Tabs({ id, path, shown, turn }) {
-  const { data } = useLoaded(() => tool('POST', '/api/tools/list_tabs', { sessionId: id }), [id, shown, turn]);
+  const { data } = useLoaded((signal) => tool('POST', '/api/tools/list_tabs', { sessionId: id }, signal), [id, shown, turn]);
   const tabs = data?.payload?.tabs ?? [];
   if (tabs.length < 2) return null;
   return html`<nav aria-label="Tabs"><ul class="tabs">${tabs.map((one) => html`<li><a class="button" href=${link(['browsers', id], { tab: one.id })} aria-current=${one.id === shown ? 'true' : null}>${one.title || one.url}</a></li>`)}</ul></nav>`;
@@ -140,12 +140,21 @@ export function Browser({ route }) {
   const id = route.parts[1], path = `/api/browsers/${encodeURIComponent(id)}`, tab = Number(route.query.tab) || 0;
   const [done, setDone] = useState({ turn: 0 }), [closing, setClosing] = useState(false);
   const { view, error } = useWindow(path, tab, !closing), { held, hold } = useHand(path);
+  const queue = useRef([]).current;
+  // One thing is done after the other; what is typed meanwhile is typed at once. Where something fails, what comes after it is left.
   const act = async (name, args) => {
-    setDone((now) => ({ ...now, busy: name, error: null }));
+    const last = queue.length > 1 && queue.at(-1);
+    if (last && name === 'type_keys' && last.tool === name) last.arguments.text += args.text;
+    else queue.push({ tool: name, arguments: { ...args, ...(tab && { tabId: tab }) } });
+    if (queue.length > 1 || last) return;
     try {
-      await tool('POST', `${path}/act`, { tool: name, arguments: { ...args, ...(tab && { tabId: tab }) } });
-      setDone((now) => ({ turn: now.turn + 1 }));
+      for (; queue.length; queue.shift()) {
+        setDone((now) => ({ turn: now.turn, busy: queue[0].tool }));
+        await tool('POST', `${path}/act`, queue[0]);
+        setDone((now) => ({ turn: now.turn + 1 }));
+      }
     } catch (failure) {
+      queue.length = 0;
       setDone((now) => ({ turn: now.turn + 1, error: failure }));
     }
   };

@@ -81,7 +81,7 @@ function Streams({ streams }) {
 }
 
 function Letter({ letter, done }) {
-  const path = `/api/deliveries/${letter.id}`, [whole, setWhole] = useState(null);
+  const path = `/api/deliveries/${encodeURIComponent(letter.id)}`, [whole, setWhole] = useState(null);
   const look = async () => setWhole(whole ? null : await get(path));
   const act = (method, where) => async () => {
     await call(method, where, method === 'POST' ? { body: undefined } : {});
@@ -111,9 +111,11 @@ export function Bus({ me }) {
   const { system, before, error } = useSystem(true);
   const { data, error: unseen, again } = useLoaded((signal) => get('/api/bus', { signal }), []);
   useEffect(() => {
-    const timer = setInterval(() => document.hidden || again(), EVERY_MS);
-    return () => clearInterval(timer);
-  }, []);
+    let timer = 0;
+    const wait = () => { timer = setTimeout(() => (document.hidden ? wait() : again()), EVERY_MS); };
+    wait();
+    return () => clearTimeout(timer);
+  }, [data, unseen]);
   const calls = system ? subjectsOf(system, before) : [], total = (name) => calls.reduce((all, one) => all + (one[name] ?? 0), 0);
   return html`<${Title} about=${html`What is said between actors, and what waits to be done. <a href=${link(['bus', 'tap'])}>Tap it live</a>`}>Bus<//>
     ${error && html`<${Failure} error=${error} />`}

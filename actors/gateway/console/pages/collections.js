@@ -6,7 +6,7 @@ import { Act, Badge, Card, CopyAs, Failure, Figure, Figures, Loading, Pager, Ref
 import { go, link } from '../router.js';
 import { Source } from './source.js';
 
-const LIMIT = 50;
+const LIMIT = 50, GATHERED_MS = 1_000;
 const EVERY = { '': 'never', '1h': 'every hour', '12h': 'every 12 hours', '1d': 'every day', '7d': 'every week' };
 
 const COLUMNS = [
@@ -74,15 +74,25 @@ const TEXTS = [
   { name: 'Text', cell: (one) => html`<b>${one.title}</b> <code>${one.type}</code>` },
   { name: 'Stands', cell: (one) => html`<${Badge} of=${one.status} />` },
   { name: 'Made', cell: (one) => html`<${Time} at=${one.createdAt} />` },
-  { name: 'Download', cell: (one) => (one.status === 'completed' ? html`<${Act} words="Markdown" kind="small" act=${() => download(`/api/texts/${one.id}/file?format=markdown`, `${one.title}.md`)} />` : '–') },
+  { name: 'Download', cell: (one) => (one.status === 'completed' ? html`<${Act} words="Markdown" kind="small" act=${() => download(`/api/texts/${encodeURIComponent(one.id)}/file?format=markdown`, `${one.title}.md`)} />` : '–') },
 ];
 
-// What happens to a collection from now on has it asked for anew.
+// What happens to a collection from now on has it asked for anew, once for all that happens within a second.
 function useChanges(id, again) {
   useEffect(() => {
     const stop = new AbortController();
-    follow(`/api/collections/${encodeURIComponent(id)}/events`, () => { again(); }, { signal: stop.signal }).catch(() => {});
-    return () => stop.abort();
+    let timer = 0;
+    const changed = () => {
+      timer ||= setTimeout(() => {
+        timer = 0;
+        again();
+      }, GATHERED_MS);
+    };
+    follow(`/api/collections/${encodeURIComponent(id)}/events`, changed, { signal: stop.signal, opened: changed }).catch(() => {});
+    return () => {
+      stop.abort();
+      clearTimeout(timer);
+    };
   }, [id]);
 }
 

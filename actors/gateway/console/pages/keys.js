@@ -45,7 +45,7 @@ export function Keys({ me }) {
   const { data, error, again } = useLoaded((signal) => get('/api/keys', { signal }), []);
   const [made, setMade] = useState(null);
   const revoke = (id) => async () => {
-    await call('DELETE', `/api/keys/${id}`);
+    await call('DELETE', `/api/keys/${encodeURIComponent(id)}`);
     again();
   };
   const columns = [

@@ -11,12 +11,13 @@ const TIERS = { '': 'the cheapest that works', intelligence: 'intelligence', lig
 const MAX_ROWS = 50;
 
 // The body of the call that an address of this page stands for.
-function requestOf({ url, tier, time, fresh, overlays, more }) {
+function requestOf({ url, tier, time, fresh, overlays, network, more }) {
   const options = { includeDecisionTrace: true, include: ['links'] };
-  if (tier in TIERS && tier) options.forceTier = tier;
+  if (tier && Object.hasOwn(TIERS, tier)) options.forceTier = tier;
   if (Number(time) > 0) options.maxLatencyMs = Number(time);
   if (fresh) options.freshnessRequirement = 'realtime';
   if (overlays) options.dismissOverlays = true;
+  if (network) options.includeNetwork = true;
   if (more) options.cursor = more;
   return { url, options };
 }
@@ -47,7 +48,9 @@ function useBrowse(query, turn) {
       if (name === 'result') setState({ result: data });
       if (name === 'error') setState({ error: new ApiError(200, data) });
     };
-    events('POST', '/api/browse', hear, { body: JSON.parse(request), signal: stop.signal }).catch((error) => stop.signal.aborted || setState({ error }));
+    events('POST', '/api/browse', hear, { body: JSON.parse(request), signal: stop.signal })
+      .then(() => setState((now) => (now.steps ? { error: new ApiError(0, { error: 'The gateway was stopped before there was an answer.' }) } : now)))
+      .catch((error) => stop.signal.aborted || setState({ error }));
     return () => stop.abort();
   }, [request, turn]);
   return state;
@@ -56,12 +59,13 @@ function useBrowse(query, turn) {
 function Choices({ query }) {
   const choose = (event) => {
     const chosen = Object.fromEntries(new FormData(event.currentTarget));
-    go('page', { ...query, fresh: '', overlays: '', more: '', ...chosen });
+    go('page', { ...query, fresh: '', overlays: '', network: '', more: '', ...chosen });
   };
   return html`<form class="filters" aria-label="How the page is read" onChange=${choose} onSubmit=${(event) => event.preventDefault()}>
     <label>Tier <select name="tier">${Object.entries(TIERS).map(([value, words]) => html`<option value=${value} selected=${value === (query.tier ?? '')}>${words}</option>`)}</select></label>
     <label class="check"><input type="checkbox" name="fresh" value="1" checked=${Boolean(query.fresh)} /> ask the site anew</label>
     <label class="check"><input type="checkbox" name="overlays" value="1" checked=${Boolean(query.overlays)} /> refuse consent</label>
+    <label class="check"><input type="checkbox" name="network" value="1" checked=${Boolean(query.network)} /> list its requests</label>
   </form>`;
 }
 
@@ -116,6 +120,20 @@ function Links({ links }) {
   </ul></details><//>`;
 }
 
+// What the page holds and nobody was meant to see, by why.
+export function LeftOut({ counts }) {
+  const kinds = Object.entries(counts ?? {});
+  if (!kinds.length) return null;
+  return html`<${Card} title="What was left out"><p class="soft">What the page holds and nobody was meant to see:</p>
+    <ul>${kinds.map(([kind, count]) => html`<li>${kind.replaceAll('_', ' ')}: ${number(count)}</li>`)}</ul><//>`;
+}
+
+const REQUESTS = [
+  { name: 'Request', cell: (one) => html`<code>${one.method}</code> ${one.url}` },
+  { name: 'Status', cell: (one) => html`<span class=${one.status >= 400 ? 'bad' : ''}>${one.status || 'none'}</span> ${one.contentType}` },
+  { name: 'Took', number: true, cell: (one) => (one.duration === undefined ? '–' : duration(one.duration)) },
+];
+
 // A picture of the page, by a browser that is opened for it and closed again: it is not how the page was when it was read.
 function Looks({ url }) {
   const [view, setView] = useState(null);
@@ -153,6 +171,8 @@ function Result({ result, query, me }) {
         ${result.decisionTrace && html`<${Ladder} trace=${result.decisionTrace} />`}
       </div>
     </div>
+    <${LeftOut} counts=${result.leftOut} />
+    ${result.network && html`<${Card} title=${`Requests (${result.network.length})`}><${Table} caption="Requests that the page has made" columns=${REQUESTS} rows=${result.network.slice(0, 300)} empty="None: it came from memory." /><//>`}
     ${result.tables?.length > 0 && html`<${Tables} tables=${result.tables} />`}
     ${result.links && html`<${Links} links=${result.links} />`}`;
 }

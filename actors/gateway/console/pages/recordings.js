@@ -49,7 +49,7 @@ export function RecordedConversation({ route }) {
   const id = route.parts[1], path = `/api/recordings/${encodeURIComponent(id)}`;
   const { data, error, again } = useLoaded((signal) => get(path, { signal }), [path]);
   const entries = data?.entries ?? [], begin = entries[0]?.at_us ?? 0;
-  const span = Math.max(...entries.map((one) => one.at_us + (one.took_us ?? 0) - begin), 1);
+  const span = entries.reduce((most, one) => Math.max(most, one.at_us + (one.took_us ?? 0) - begin), 1);
   const packets = entries.filter((one) => one.kind !== 'outside').length;
   return html`<${Title} about=${html`<a href=${link('recordings')}>All recordings</a> · <code>${id}</code>`}>Recording<//>
     ${error && html`<${Failure} error=${error} again=${again} />`}

@@ -19,7 +19,7 @@ const modelOf = (one) => `${one.provider}/${one.model}`;
 // Asks a provider for a few words, by a model or the one that it is asked first.
 function Test({ provider, model }) {
   const [state, setState] = useState(null);
-  const test = async () => setState(await call('POST', `/router/providers/${provider}/test`, { body: model ? { model } : {} }));
+  const test = async () => setState(await call('POST', `/router/providers/${encodeURIComponent(provider)}/test`, { body: model ? { model } : {} }));
   return html`<span class="row"><${Act} words="Test" kind="small" act=${test} />
     ${state && html`<span role="status"><${Badge} tone=${state.works ? 'good' : 'bad'}>${state.works ? 'it answers' : 'it fails'}<//> ${state.message}</span>`}</span>`;
 }

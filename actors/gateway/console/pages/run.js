@@ -16,7 +16,8 @@ export function useEvents(id, ended) {
     const stop = new AbortController();
     setState({ events: [], broken: false });
     const hear = (name, data) => {
-      if (name === 'end' || name === 'error') {
+      if (name === 'error') return false; // why no more can be told now: it is asked again
+      if (name === 'end') {
         ended();
         return true;
       }
@@ -61,7 +62,7 @@ export function Artifacts({ run }) {
     { name: 'Size', cell: (one) => bytes(one.size) },
     { name: 'Kept until', cell: (one) => html`<${Time} at=${one.expiresAt} />` },
     { name: 'Download', cell: (one) => html`<${Act} words="Download" kind="small"
-      act=${() => download(`/api/artifacts/${one.artifactId}/content`, `${run.templateId}.${SUFFIXES[one.type] ?? 'bin'}`)} />` },
+      act=${() => download(`/api/artifacts/${encodeURIComponent(one.artifactId)}/content`, `${run.templateId}.${SUFFIXES[one.type] ?? 'bin'}`)} />` },
   ];
   return html`<${Card} title="Files"><${Table} caption="Files that the run has left" columns=${columns} rows=${run.artifacts} keyOf=${(one) => one.artifactId} /><//>`;
 }
@@ -81,9 +82,9 @@ export function Standing({ run }) {
   <//>`;
 }
 
-export function Run({ route }) {
+export function Run({ route, me }) {
   const id = route.parts[1], path = `/api/runs/${encodeURIComponent(id)}`;
-  const { data: run, error, again } = useLoaded((signal) => get(path, { signal }), [path]);
+  const { data: run, error, again } = useLoaded((signal) => get(`${path}?includeInputs=true`, { signal }), [path]);
   const { events, broken } = useEvents(encodeURIComponent(id), again);
   const last = events.at(-1), now = run && last && last.at > run.updatedAt
     ? { ...run, status: last.status, progress: { totalSteps: last.totalSteps, doneSteps: last.doneSteps } } : run;
@@ -91,6 +92,11 @@ export function Run({ route }) {
   const cancel = async () => {
     await call('POST', `${path}/cancel`);
     again();
+  };
+  const repeat = async () => {
+    const kinds = (run.artifacts ?? []).map((one) => one.type);
+    const body = { templateId: run.templateId, inputs: run.inputs, options: { mode: 'async', ...(kinds.length && { artifacts: kinds }) } };
+    go(['runs', (await call('POST', '/api/runs', { body })).runId]);
   };
   const resume = async () => go(['runs', (await call('POST', `${path}/resume`, { body: {} })).runId]);
   return html`<${Title} about=${html`<a href=${link('runs')}>All runs</a> · <code>${id}</code>`}>${now?.templateId ?? 'Run'}<//>
@@ -100,12 +106,15 @@ export function Run({ route }) {
       <div class="row">
         ${open && !now.cancelRequested && html`<${Act} words="Cancel" sure="Stop it before its next step?" act=${cancel} />`}
         ${['failed', 'canceled', 'partial_success'].includes(now.status) && html`<${Act} words="Resume" kind="primary" act=${resume} />`}
+        ${!open && now.inputs && html`<${Act} words="Run it again" act=${repeat} />`}
+        ${now.conversationId && me.scopes.includes('operate') && html`<a class="button" href=${link(['recordings', now.conversationId])}>Its packets</a>`}
         <${CopyAs} call=${['GET', path]} tool=${['get_task_run', { runId: id }]} shell=${['runs', 'show', id]} />
       </div>
       <${Standing} run=${now} />
       <p role="status" class=${broken ? 'bad' : 'sr'}>${broken ? 'The gateway does not answer; what happens meanwhile is told when it does.' : `${now.status}, ${now.progress.doneSteps} of ${now.progress.totalSteps} steps`}</p>
       <${Timeline} events=${events} run=${now} />
       ${now.artifacts?.length > 0 && html`<${Artifacts} run=${now} />`}
+      ${now.inputs && html`<${Card} title="Inputs"><details><summary>What it was asked for</summary><pre class="wrap" tabindex="0">${JSON.stringify(now.inputs, null, 2)}</pre></details><//>`}
       ${now.result !== undefined && now.result !== null && html`<${Card} title="Result" aside=${now.resultTruncated && html`<span class="soft">shortened: the file has it whole</span>`}>
         <pre class="wrap" tabindex="0">${JSON.stringify(now.result, null, 2)}</pre><//>`}`}`;
 }

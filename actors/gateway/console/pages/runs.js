@@ -35,7 +35,7 @@ class RunRows {
   async load(from) {
     const page = await get(`/api/runs${queryText({ ...this.asked, limit: LIMIT, ...from })}`, { signal: this.stop.signal });
     page.runs.forEach((run, index) => this.rows.set(page.offset + index, run));
-    this.changed({ total: page.total, place: page.offset });
+    this.changed({ total: page.total, place: page.offset, error: undefined });
   }
 
   // Begins behind a run, or at the first where there is none of that id any more.
@@ -86,7 +86,7 @@ function useRuns(asked, after, turn) {
 }
 
 export function Runs({ route }) {
-  const { status = '', templateId = '', order = USUAL, after } = route.query, [sort, direction] = (order in ORDERS ? order : USUAL).split('.');
+  const { status = '', templateId = '', order = USUAL, after } = route.query, [sort, direction] = (Object.hasOwn(ORDERS, order) ? order : USUAL).split('.');
   const asked = { status, templateId, sort, order: direction }, [turn, setTurn] = useState(0), timers = useRef({});
   const { rows, total, place, error, show } = useRuns(asked, after, turn);
   const { data: known } = useLoaded((signal) => get('/api/templates', { signal }), []);
@@ -117,7 +117,7 @@ export function Runs({ route }) {
     ${total === undefined && !error && html`<${Loading} />`}
     ${total !== undefined && html`<${Card} title=${`${number(total)} ${total === 1 ? 'run' : 'runs'}`}>
       <${VirtualTable} key=${JSON.stringify([asked, turn])} caption=${`Runs, ${ORDERS[`${sort}.${direction}`]} first`} columns=${COLUMNS} count=${total} place=${place}
-        rowAt=${(index) => rows.rows.get(index)} keyOf=${(run) => run.runId} moved=${moved}
+        rowAt=${(index) => rows.rows.get(index)} keyOf=${(_run, index, slots) => index % slots} moved=${moved}
         empty=${chosen ? 'No run is like that.' : 'No run was begun with this key. weft run TEMPLATE begins one, as does POST /api/runs.'} /><//>`}
     <${CopyAs} call=${['GET', path]} tool=${['list_task_runs', { ...(status && { status }), ...(templateId && { templateId }), limit: LIMIT }]}
       shell=${['runs', 'list', ...(status ? ['--status', status] : []), ...(templateId ? ['--template', templateId] : [])]} />`;

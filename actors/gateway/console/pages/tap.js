@@ -33,12 +33,10 @@ function useTap(path, paused) {
       timer ||= setTimeout(draw, DRAW_MS);
       return false;
     };
-    const broken = (is) => {
-      if (is) [heard.before, heard.lost] = [heard.before + heard.lost, 0];
-      setState((now) => (now.broken === is ? now : { ...now, broken: is }));
-    };
+    const broken = (is) => setState((now) => (now.broken === is ? now : { ...now, broken: is }));
+    const opened = () => { [heard.before, heard.lost] = [heard.before + heard.lost, 0]; };
     setState({ rows: [], passed: 0, lost: 0, skipped: 0, broken: false });
-    follow(path, hear, { signal: stop.signal, broken }).catch((error) => setState((now) => ({ ...now, error })));
+    follow(path, hear, { signal: stop.signal, broken, opened }).catch((error) => setState((now) => ({ ...now, error })));
     return () => {
       stop.abort();
       clearTimeout(timer);

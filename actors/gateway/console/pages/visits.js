@@ -6,7 +6,7 @@ import { Markdown, WebLink } from '../markdown.js';
 import { Badge, Card, CopyAs, Failure, Figure, Figures, Filters, Loading, Table, Time, Title, duration, number, useLoaded } from '../parts.js';
 import { link } from '../router.js';
 import { TIERS } from '../system.js';
-import { Confidence, Ladder } from './page.js';
+import { Confidence, Ladder, LeftOut } from './page.js';
 
 const LIMIT = 50;
 const OUTCOMES = { '': 'any', read: 'was read', failed: 'was not to be had' };
@@ -58,9 +58,7 @@ function Compared({ visit, against }) {
 }
 
 function Read({ visit }) {
-  const left = Object.entries(visit.leftOut ?? {});
-  return html`${left.length > 0 && html`<${Card} title="What was left out"><p class="soft">What the page holds and nobody was meant to see:</p>
-      <ul>${left.map(([kind, count]) => html`<li>${kind.replaceAll('_', ' ')}: ${number(count)}</li>`)}</ul><//>`}
+  return html`<${LeftOut} counts=${visit.leftOut} />
     <div class="two"><${Card} title="What it said" kind="words"><${Markdown} text=${visit.markdown ?? ''} />
         ${visit.chars > (visit.markdown ?? '').length && html`<p class="soft">Its beginning: it had ${number(visit.chars)} characters.</p>`}<//>
       <div>${visit.fieldConfidence && html`<${Confidence} of=${visit.fieldConfidence} />`}

@@ -140,8 +140,8 @@ class Asking:
             await self.store.put(slice_name(name, number), data[start : start + slice_bytes])
         return kept(name, len(data), slice_bytes, **other)
 
-    async def get(self, run: str = RUN, caller: str = ME) -> Run:
-        return await self.bus.call(subjects.RUN_GET, AskRun(run_id=run, caller=caller))
+    async def get(self, run: str = RUN, caller: str = ME, *, include_inputs: bool = False) -> Run:
+        return await self.bus.call(subjects.RUN_GET, AskRun(run_id=run, caller=caller, include_inputs=include_inputs))
 
     async def list(self, caller: str = ME, **other: Any) -> RunList:
         return await self.bus.call(subjects.RUN_LIST, ListRuns(caller=caller, **other))

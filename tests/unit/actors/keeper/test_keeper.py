@@ -59,6 +59,15 @@ async def test_a_run_is_told_of_as_it_goes(tmp_path: Path) -> None:
         assert running.error_code is UNSET
 
 
+async def test_what_a_run_was_asked_for_is_told_to_who_asks_for_that_alone(tmp_path: Path) -> None:
+    async with world(tmp_path) as place, place.keeper():
+        await place.asking.write(created(inputs={"urls": ["https://a.example"]}, conversation="c1"))
+        run, whole = await place.asking.get(), await place.asking.get(include_inputs=True)
+
+        assert (run.inputs, run.conversation_id) == (UNSET, UNSET)
+        assert (whole.inputs, whole.conversation_id) == ({"urls": ["https://a.example"]}, "c1")
+
+
 async def test_a_run_that_is_over_is_told_with_its_result_and_files(tmp_path: Path) -> None:
     async with world(tmp_path) as place, place.keeper():
         result = {"summary": {"total": 1, "succeeded": 1, "failed": 0}, "items": [{"title": "A"}]}
