@@ -201,7 +201,7 @@ async def test_a_tab_is_waited_for_while_there_is_no_room() -> None:
 
 
 async def test_a_session_that_stays_full_is_waited_for_no_longer_than_that(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("actors.runner.steps.FULL_S", 0.2)
+    monkeypatch.setattr("actors.runner.browser_session.FULL_S", 0.2)
     async with world() as here:
         here.known.add(MINE)
         here.full = True

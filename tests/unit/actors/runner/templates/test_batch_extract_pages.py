@@ -95,7 +95,7 @@ async def test_a_page_is_told_with_its_words_its_kind_and_what_got_it() -> None:
     assert (item["pageType"], item["pageInfo"]["type"]) == ("article", "article")
     assert item["content"].startswith("Before a single row of cloth")
     assert item["elementCount"] == item["pageInfo"]["elementCount"] == item["pageInfo"]["links"] > 0
-    assert item["pageInfo"]["headings"] == 2
+    assert item["pageInfo"]["headings"] == 1
     assert 0 < item["confidence"] <= 1
     assert "error" not in item
 
