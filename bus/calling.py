@@ -273,7 +273,7 @@ class Replies:
         inbox = f"{self._prefix}{token_hex(8)}"  # known to the callee of this call alone
         loop = asyncio.get_running_loop()
         future: asyncio.Future[BusMessage] = loop.create_future()
-        timer = loop.call_later(timeout_ms / 1000, self._fail, inbox, DeadlineError(subject, timeout_ms))
+        timer = loop.call_later(timeout_ms / 1000, self._overdue, inbox, timeout_ms)
 
         def forget(_: asyncio.Future[BusMessage]) -> None:
             timer.cancel()
@@ -308,6 +308,10 @@ class Replies:
         _, future = self._waiting.get(message.subject, ("", None))
         if future is not None and not future.done():
             future.set_result(message)
+
+    def _overdue(self, inbox: str, timeout_ms: int) -> None:
+        subject, _ = self._waiting[inbox]
+        self._fail(inbox, DeadlineError(subject, timeout_ms))
 
     def _fail(self, inbox: str, error: Exception) -> None:
         _, future = self._waiting.get(inbox, ("", None))
