@@ -43,7 +43,8 @@ _HEADER_LINE = re.compile(
     re.IGNORECASE,
 )
 _SCHEME = re.compile(r"\b(bearer|basic)(\s{1,4})([\w.~+/=-]{8,4096})", re.IGNORECASE)
-_NAMED = re.compile(r"\b([\w.-]{2,64})([\"']?\s{0,4}[=:]\s{0,4}[\"']?)([^\s\"'<>&;,]{6,4096})")
+# Possessive: what ends a name is no part of one, so that a shorter name would do no better.
+_NAMED = re.compile(r"\b([\w.-]{2,64}+)([\"']?\s{0,4}[=:]\s{0,4}[\"']?)([^\s\"'<>&;,]{6,4096})")
 _RANDOM = re.compile(r"[A-Za-z0-9+/_=-]{40,512}")
 _RANDOM_SWITCHES = 0.45
 """From which share of neighbours that differ in kind (capital, small, digit) a long word is no word: keys have 0.6."""
@@ -99,8 +100,13 @@ def text(words: str) -> str:
     words = _PRIVATE_KEY.sub(rf"\1{REDACTED}", words)
     words = _ADDRESS.sub(lambda match: url(match[0]), words)
     words = _FORMS.sub(REDACTED, words)
-    words = _HEADER_LINE.sub(rf"\1{REDACTED}", words)
-    words = _SCHEME.sub(lambda match: f"{match[1]}{match[2]}{REDACTED}" if _has_digit(match[3]) else match[0], words)
+    folded = words.casefold()  # to find that a page has no such words takes a hundredth of the search for their forms
+    if "cookie" in folded or "authorization" in folded:
+        words = _HEADER_LINE.sub(rf"\1{REDACTED}", words)
+    if "bearer" in folded or "basic" in folded:
+        words = _SCHEME.sub(
+            lambda match: f"{match[1]}{match[2]}{REDACTED}" if _has_digit(match[3]) else match[0], words
+        )
     words = _NAMED.sub(_named, words)
     return _RANDOM.sub(lambda match: REDACTED if _is_random(match[0]) else match[0], words)
 

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass
+from random import uniform
 from secrets import token_hex
 from typing import Any, TypeVar
 
@@ -21,7 +22,7 @@ from bus.permissions import cancel_subject
 from bus.recording import Outcome
 from bus.tracing import Span, inject, sending, span
 from bus.transport import BusMessage, Transport
-from bus.wire import ACCOUNT, NOTED, REFUSED, TIMEOUT, Packed, PacketCodec
+from bus.wire import ACCOUNT, NOTED, PATIENCE, REFUSED, TIMEOUT, Packed, PacketCodec
 from protocol.codec import MalformedError, decoder, encode
 from protocol.faults import Fault, FaultError
 from protocol.packets import Request, Response
@@ -41,6 +42,11 @@ _MARGIN_SHARE, _MARGIN_MIN_MS, _MARGIN_MAX_MS = 0.02, 5, 25
 
 _GATHER_S = 1.0
 """After a reconnect, how long replicas get to come back, too, before nobody is there to answer."""
+
+_PATIENCE_S, _MOST_PATIENCE_S = 0.1, 5.0
+"""How long a call that was refused for want of room waits for it at the next replica: twice as long each time, so that
+many who wait do not keep those at work from it. Another replica may have room meanwhile, so no longer than the second.
+"""
 
 A = TypeVar("A")
 R = TypeVar("R")
@@ -94,17 +100,17 @@ class Calls:
         try:
             return await self._once(pending)
         except _TRANSIENT as error:
-            if not pending.worth_another(error, self._gathered_s):
+            if pending.worth_another(error, self._gathered_s) is False:
                 raise
             first = error
 
-        def worth_another(error: Exception) -> bool:
+        def worth_another(error: Exception) -> bool | float:
             return pending.worth_another(error, self._gathered_s)
 
         return await self._again(pending, first, worth_another)
 
     async def _again(
-        self, pending: _PendingCall, first: Exception, worth_another: Callable[[Exception], bool]
+        self, pending: _PendingCall, first: Exception, worth_another: Callable[[Exception], bool | float]
     ) -> Response[Any]:
         async for attempt in stamina.retry_context(
             on=worth_another,
@@ -130,7 +136,7 @@ class Calls:
         inbox, future = self._replies.expect(call.pattern, left_ms, repeatable=call.idempotent)
         at_work = True
         try:
-            headers = _headers(packed, left_ms)
+            headers = {**_headers(packed, left_ms), **pending.patience()}
             if self._wire.recorder is not None:
                 headers[NOTED] = "1"
             await self._transport.publish(call.pattern, packed.payload, reply=inbox, headers=headers)
@@ -196,19 +202,29 @@ class _PendingCall:
 
     def __post_init__(self) -> None:
         self._waiting_ends_s = time.monotonic() + self.wait_ms / 1000
+        self._patience_s = self._patient_until_s = 0.0
 
     @property
     def left_ms(self) -> int:
         return max(int((self.deadline_s - time.monotonic()) * 1000), 1)
 
-    def worth_another(self, error: Exception, gathered_s: float) -> bool:
-        """Whether asking again may help; `gathered_s` is when everybody is back after a reconnect."""
+    def patience(self) -> dict[str, str]:
+        """Return the header of a call that may wait for room, which no two callers do for the same time."""
+        if not self._patience_s:
+            return {}
+        patience_s = uniform(0.5, 1.0) * self._patience_s  # noqa: S311 - no secret
+        self._patient_until_s = time.monotonic() + patience_s
+        return {PATIENCE: str(math.ceil(patience_s * 1_000))}
+
+    def worth_another(self, error: Exception, gathered_s: float) -> bool | float:
+        """Whether asking again may help, or after how many seconds; `gathered_s` is when all have reconnected."""
         now = time.monotonic()
         match error:
             case NoResponderError():
                 return now < min(max(self._waiting_ends_s, gathered_s), self.deadline_s)
             case BusyError():
-                return True
+                self._patience_s = min(self._patience_s * 2 or _PATIENCE_S, _MOST_PATIENCE_S)
+                return max(self._patient_until_s - now, 0.0)
             case DisconnectedError():
                 self._waiting_ends_s = now + self.wait_ms / 1000
                 return self.call.idempotent
@@ -257,7 +273,7 @@ class Replies:
         inbox = f"{self._prefix}{token_hex(8)}"  # known to the callee of this call alone
         loop = asyncio.get_running_loop()
         future: asyncio.Future[BusMessage] = loop.create_future()
-        timer = loop.call_later(timeout_ms / 1000, self._fail, inbox, DeadlineError(subject, timeout_ms))
+        timer = loop.call_later(timeout_ms / 1000, self._overdue, inbox, timeout_ms)
 
         def forget(_: asyncio.Future[BusMessage]) -> None:
             timer.cancel()
@@ -292,6 +308,10 @@ class Replies:
         _, future = self._waiting.get(message.subject, ("", None))
         if future is not None and not future.done():
             future.set_result(message)
+
+    def _overdue(self, inbox: str, timeout_ms: int) -> None:
+        subject, _ = self._waiting[inbox]
+        self._fail(inbox, DeadlineError(subject, timeout_ms))
 
     def _fail(self, inbox: str, error: Exception) -> None:
         _, future = self._waiting.get(inbox, ("", None))

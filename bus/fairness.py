@@ -3,7 +3,8 @@
 While several accounts are at work, one that has as many calls at work as there are places free gets no further place
 (the dynamic threshold of Choudhury and Hahne, 1998): however many calls it sends, there is room for the next account at
 once. One alone may take all places but one. What is over an account's share waits here, each account in its own order;
-places that become free go round. What has no account is the system's own work, and only counts.
+places that become free go round. What has no account is the system's own work, and only counts. It waits here, and so
+does an account without work here, when it was refused elsewhere, until its patience is over and it asks another.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import inf
 from typing import NamedTuple
 
 import anyio
@@ -19,8 +21,8 @@ import anyio
 from bus.stats import Meter
 from protocol.access import MAX_WEIGHT
 
-MOST_WAITING = 64
-"""Calls of one account that wait at one endpoint; more are refused at once."""
+MOST_WAITING = 128
+"""Calls of one account that wait at one endpoint, more than a gateway lets in of a key; others are refused at once."""
 
 ACTIVE_S = 60.0
 """How long an account that has nothing at work still counts as one that others share with."""
@@ -48,9 +50,10 @@ def account_of(header: str) -> Account | None:
 
 @dataclass(eq=False)
 class Waiter:
-    """A call that waits for its turn; `begun` is set when it has a place."""
+    """A call that waits for its turn, for so long at most; `begun` is set when it has a place."""
 
-    account: Account
+    account: Account | None
+    patience_s: float = inf
     turn: anyio.Event = field(default_factory=anyio.Event)
     begun: bool = False
 
@@ -81,22 +84,22 @@ class FairTurns:
         self._begin(account)
         return True
 
-    def join(self, account: Account) -> Waiter | None:
+    def join(self, account: Account | None, patience_s: float = inf) -> Waiter | None:
         """Wait in line; None where as many wait as may. Whoever joins has to leave, unless its turn came."""
-        line = self._waiting.setdefault(account.name, deque())
+        line = self._waiting.setdefault(_line_of(account), deque())
         if len(line) >= MOST_WAITING:
-            self.meter.accounts.refused[account.name] += 1
             return None
-        waiter = Waiter(account)
+        waiter = Waiter(account, patience_s)
         line.append(waiter)
         return waiter
 
     def leave(self, waiter: Waiter) -> None:
         """Wait no longer, where the turn has not come."""
-        line = self._waiting.get(waiter.account.name)
+        name = _line_of(waiter.account)
+        line = self._waiting.get(name)
         if line is not None and waiter in line:
             line.remove(waiter)
-            self._forget(waiter.account.name)
+            self._forget(name)
 
     def give_back(self, account: Account | None) -> None:
         """Return a place, and let those begin who may now, one of each account in turn."""
@@ -162,3 +165,8 @@ class FairTurns:
     def _forget(self, name: str) -> None:
         if not self._waiting.get(name, True):
             del self._waiting[name]
+
+
+def _line_of(account: Account | None) -> str:
+    """Return the name of the line that an account waits in; what has none waits in one of its own."""
+    return "" if account is None else account.name

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any
 
 import anyio
@@ -20,7 +21,7 @@ from bus.recording import recorded
 from bus.stats import Meter
 from bus.tracing import NO_SPAN, Span, span, tracing_on
 from bus.transport import BusMessage, Subscription, Transport
-from bus.wire import ACCOUNT, CLAIM, NOTED, REFUSED, TIMEOUT, Packed, PacketCodec
+from bus.wire import ACCOUNT, CLAIM, NOTED, PATIENCE, REFUSED, TIMEOUT, Packed, PacketCodec
 from protocol.codec import MalformedError, decoder
 from protocol.faults import Code, Fault, FaultError, fault
 from protocol.packets import Request, Response
@@ -112,7 +113,7 @@ class BusEndpoint:
     async def _begin(self, message: BusMessage) -> None:
         """Begin a call, or refuse it at once: nothing waits here while another replica may be free.
 
-        Only what is more than the share of its account waits for its turn.
+        Only what is more than the share of its account waits for its turn, and what was refused before, for a while.
         """
         if not message.reply:
             log.warning(PACKET_REFUSED, subject=message.subject, reason="no reply subject")
@@ -120,12 +121,10 @@ class BusEndpoint:
         own = account_of(message.headers.get(ACCOUNT, ""))
         waiter: Waiter | None = None
         if self._over or not self._turns.take(own):
-            if self._over or own is None or not self._turns.has_work(own):
-                await self._refuse(message, BusyError(self.subject.pattern).fault)
-                return
-            waiter = self._turns.join(own)
+            patience_s = inf if self._turns.has_work(own) else _header_ms(message.headers, PATIENCE, 0) / 1000
+            waiter = self._turns.join(own, patience_s) if patience_s and not self._over else None
             if waiter is None:
-                await self._refuse(message, over_share(), again=False)
+                await self._refuse_for_want(message, own, patience_s)
                 return
         scope = anyio.CancelScope()
         self._running[message.reply] = scope
@@ -180,29 +179,36 @@ class BusEndpoint:
 
     async def _wait(self, message: BusMessage, scope: anyio.CancelScope, waiter: Waiter) -> bool:
         """Wait for the turn of a call, and return whether it came; one whose time is over is refused."""
-        until = scope.deadline - min(_LAST_S, self._limit_ms(message) / 1000 * _LAST_SHARE)
+        last = scope.deadline - min(_LAST_S, self._limit_ms(message) / 1000 * _LAST_SHARE)
+        until = min(last, anyio.current_time() + waiter.patience_s)
         try:
-            with anyio.CancelScope(deadline=until) as patience:
-                self._running[message.reply] = patience
+            with anyio.CancelScope() as waiting, anyio.CancelScope(deadline=until):
+                self._running[message.reply] = waiting
                 await waiter.turn.wait()
         finally:
             self._turns.leave(waiter)
         if waiter.begun:
             self._running[message.reply] = scope
-            if patience.cancel_called:
+            if waiting.cancel_called:
                 scope.cancel()
             return True
         if waiter.turn.is_set():  # this replica ends
             await self._refuse(message, BusyError(self.subject.pattern).fault)
         elif anyio.current_time() >= until:
-            self.meter.accounts.refused[waiter.account.name] += 1
-            await self._refuse(message, over_share(), again=False)
+            await self._refuse_for_want(message, waiter.account, waiter.patience_s)
         return False
 
     def _limit_ms(self, message: BusMessage) -> int:
-        timeout = message.headers.get(TIMEOUT, "")
         own = self.subject.timeout_ms if isinstance(self.subject, Call) else 0
-        return int(timeout) if timeout.isdecimal() and len(timeout) <= _TIMEOUT_DIGITS else own
+        return _header_ms(message.headers, TIMEOUT, own)
+
+    async def _refuse_for_want(self, message: BusMessage, own: Account | None, patience_s: float) -> None:
+        """Refuse a call that there is no place for: for good where its account has its share, unless this ends."""
+        if own is None or patience_s < inf or self._over:
+            await self._refuse(message, BusyError(self.subject.pattern).fault)
+        else:
+            self.meter.accounts.refused[own.name] += 1
+            await self._refuse(message, over_share(), again=False)
 
     async def _refuse(self, message: BusMessage, refusal: Fault, *, again: bool = True) -> None:
         """Answer without the work; a claim check is not fetched for that. `again` has another replica asked."""
@@ -278,3 +284,9 @@ class BusEndpoint:
         code = Code.INTERNAL_DEADLINE if late else Code.INTERNAL_CANCELLED
         answer = self.wire.answer(packet, fault(code))
         return await self.wire.pack(answer, reply), answer, code
+
+
+def _header_ms(headers: Mapping[str, str], name: str, default: int) -> int:
+    """Return the milliseconds that a header says, if it says so."""
+    written = headers.get(name, "")
+    return int(written) if written.isdecimal() and len(written) <= _TIMEOUT_DIGITS else default

@@ -48,6 +48,9 @@ TIMEOUT = "Weft-Timeout-Ms"
 ACCOUNT = "Weft-Account"
 """Header with the account that a request is for, and its weight."""
 
+PATIENCE = "Weft-Patience-Ms"
+"""Header with the time that a request may wait for room before the replica refuses it; without it, none."""
+
 NOTED = "Weft-Noted"
 """Header of a request that its sender notes, where conversations are recorded: else whoever answers it does."""
 

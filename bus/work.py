@@ -32,7 +32,7 @@ WORK_POSTPONED = "work_postponed"
 WORK_FAILED = "work_failed"
 WORK_LOST = "work_lost"
 
-PULL_S = 2.0
+PULL_S = 5.0
 """How long one request for work stands."""
 
 RETRY_DELAY_S = 1.0

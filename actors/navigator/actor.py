@@ -34,6 +34,11 @@ from protocol.policy_rules import GateRules
 from protocol.subject_kinds import Bucket, Journal, Subject
 from protocol.urls import host_of
 
+BROWSES_AT_ONCE = 512
+"""Places of one navigator, which waits and does little: those of 16 fetchers. What is scarce are the places of the
+tiers, which the keys share there; pages that wait here would leave fetchers without work.
+"""
+
 _WITHOUT_TLS = frozenset({Code.NETWORK_TLS_FAILED, Code.NETWORK_CONNECTION_FAILED})
 """How it ends where a server that speaks HTTP alone is asked by https."""
 
@@ -109,7 +114,7 @@ class Navigator(Actor):
             self.knowledge, self.patterns = ObservedKnowledge(self.knowledge), ObservedPatterns(self.patterns)
             yield
 
-    @handles(subjects.BROWSE, at_once=64)
+    @handles(subjects.BROWSE, at_once=BROWSES_AT_ONCE)
     async def browse(self, page: BrowsePage) -> Browsed:
         """Try one tier after another until a page is good enough or nothing is left to try.
 

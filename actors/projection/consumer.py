@@ -29,8 +29,8 @@ CAUGHT_UP = "projection_caught_up"
 AGAIN_S: Final = 1.0
 """How long to wait after a failure."""
 
-LOOK_S: Final = 2.5
-"""How long to wait for a signal before reading all the same: less than most requests wait for the tables."""
+LOOK_S: Final = 10.0
+"""How long to wait for a signal before reading all the same; whoever knows that there is something does not wait."""
 
 PRUNE_S: Final = 60.0
 """How often is deleted what the journal has no longer."""
@@ -76,6 +76,8 @@ class JournalConsumer(Generic[A]):
     """How long lines may gather before they are applied together, where nobody waits for them."""
 
     _awaited: anyio.Event = field(default_factory=anyio.Event, init=False)
+    _resting: anyio.CancelScope = field(default_factory=anyio.CancelScope, init=False)
+    """The wait for a signal."""
     _verified: bool = field(default=False, init=False)
     """Whether the tables are known to be made of this journal."""
 
@@ -97,11 +99,13 @@ class JournalConsumer(Generic[A]):
         Raises:
             FaultError: INTERNAL_UNAVAILABLE, when they will not be there in time.
         """
+        if self.projection.database.broken:
+            self._resting.cancel()
         with anyio.move_on_after(patience_s(timeout_ms)):
             end = await self._end()
             while self.projection.position.applied < end:
                 self._awaited.set()
-                await self.projection.moved()
+                await self._moved()
             return
         raise FaultError(fault(Code.INTERNAL_UNAVAILABLE, _BEHIND))
 
@@ -114,7 +118,7 @@ class JournalConsumer(Generic[A]):
                         async with self.projection.database.turn:
                             await self._catch_up()
                         caught_up.set()
-                        with anyio.move_on_after(LOOK_S):
+                        with anyio.move_on_after(LOOK_S) as self._resting:
                             await wait()
                         await self._gather()
             except TransportError as error:
@@ -152,7 +156,12 @@ class JournalConsumer(Generic[A]):
                 return end
             # A position that did not move: the next read of the journal will see what is wrong with it.
             if not self._verified or self.projection.position.applied == before:
-                await self.projection.moved()
+                await self._moved()
+
+    async def _moved(self) -> None:
+        """Have the journal read now, and wait until more of it is in the tables."""
+        self._resting.cancel()
+        await self.projection.moved()
 
     async def _catch_up(self) -> None:
         """Apply what there is."""

@@ -10,8 +10,9 @@ import pytest
 
 from bus import BusyError, DeadlineError, remaining_ms
 from bus.transport import BusMessage
+from bus.wire import PATIENCE
 from protocol.faults import Code, FaultError
-from tests.contract.world import ASK, RELAY, Answer, Ask, Holding, MakeWorld, echo, serve, taking_part
+from tests.contract.world import ASK, RELAY, Answer, Ask, Holding, MakeWorld, echo, serve, taking_part, until
 
 LONG_MS = 20_000
 CANCEL_S = 30.0
@@ -156,6 +157,39 @@ async def test_when_all_are_busy_the_caller_hears_so_in_the_end(make_world: Make
             assert caught.value.fault.code is Code.INTERNAL_BUSY
             assert caught.value.fault.retryable
             holding.go_on.set()
+
+
+async def test_who_is_refused_waits_for_room_ever_longer_where_they_ask_again(make_world: MakeWorld) -> None:
+    async with (
+        make_world() as world,
+        taking_part(world, "answerer") as callee,
+        taking_part(world, "overseer") as overseer,
+        taking_part(world, "asker") as caller,
+    ):
+        holding, patience_ms, answers = Holding(), list[int](), list[Answer]()
+
+        async def overhear(message: BusMessage) -> None:
+            patience_ms.append(int(message.headers.get(PATIENCE, "0")))
+
+        async def ask(text: str) -> None:
+            answers.append(await caller.call(ASK, Ask(text=text), timeout_ms=LONG_MS))
+
+        await serve(callee, ASK, holding)
+        await overseer.transport.subscribe(ASK.pattern, overhear)
+        await overseer.transport.flush()
+        with anyio.fail_after(CANCEL_S):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(ask, "first")
+                await holding.begun.wait()
+                tasks.start_soon(ask, "second")
+                await until(lambda: len(patience_ms) > 5 and callee.figures().queued == 1)
+                holding.go_on.set()
+
+        first, *second = patience_ms
+        assert (first, second[0]) == (0, 0)
+        assert second == sorted(second)
+        assert 0 < second[1] < second[-1]
+        assert [answer.text for answer in answers] == ["first", "second"]
 
 
 async def test_no_more_handlers_at_once_than_declared(make_world: MakeWorld) -> None:

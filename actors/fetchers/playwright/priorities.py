@@ -16,7 +16,8 @@ from typing import Final
 import anyio
 from anyio import CapacityLimiter, to_thread
 
-LOOK_S = 0.1
+LOOK_S, IDLE_LOOK_S = 0.1, 0.5
+"""How often to look at pages, and at whether there are any."""
 
 STEPS: Final[tuple[tuple[float, int], ...]] = ((0.15, 10), (1.0, 15))
 """Seconds of computing, in which that of the start of a renderer is, and the priority from there on.
@@ -47,8 +48,9 @@ class Priorities:
         """Look at intervals until it is cancelled."""
         limiter = CapacityLimiter(1)
         while True:
-            await anyio.sleep(LOOK_S)
-            if self.is_needed():
+            is_needed = self.is_needed()
+            await anyio.sleep(LOOK_S if is_needed else IDLE_LOOK_S)
+            if is_needed:
                 await to_thread.run_sync(self.look, limiter=limiter)
 
     def look(self) -> None:

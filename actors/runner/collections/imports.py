@@ -11,7 +11,6 @@ from itertools import chain, islice
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-import listparser
 from turbohtml import Element, parse
 
 from actors.extraction.parse.formats import xml_data
@@ -80,6 +79,8 @@ def _form_of(text: str) -> ImportFormat:
 
 
 def _opml(text: str) -> Iterator[ListedPage]:
+    import listparser  # noqa: PLC0415 - imports requests and lxml: costs 150 ms and 14 MB, and few lists are OPML
+
     # As bytes: of a text that looks like an address it would fetch that.
     read = listparser.parse(text.encode())
     for feed in (*read["feeds"], *read["opportunities"], *read["lists"]):
