@@ -331,7 +331,7 @@ root.innerHTML = `<h1>${h(product.title)}</h1><p>${product.rating.toFixed(1)} ou
                 lambda store, ask, match: {
                     "s": "ok",
                     "instrument": {
-                        "ticker": match[1],
+                        "ticker": store.one("symbol", match[1])["symbol"],
                         "name": store.one("symbol", match[1])["name"],
                         "note": store.one("symbol", match[1])["note"],
                     },
