@@ -30,6 +30,7 @@ _MANY_WORDS: Final = 3
 
 _SLOT: Final = re.compile(r"\{(\w+)(?:=[^{}]*)?\}")
 _NUMBER: Final = re.compile(r"\d(?:[\d.,' \u00a0\u202f\u2019]*\d)?")
+_WORD: Final = re.compile(r"\w+")
 _MARK_BYTES: Final = 8
 _MAX_VISITED: Final = 20_000
 _MAX_DEPTH: Final = 8
@@ -75,8 +76,8 @@ def tells_pages_apart(pattern: PagePattern) -> bool:
 
 
 def mark_of(page: WebObservationSummary) -> str:
-    """Return what the words of a page are known by."""
-    words = " ".join(page.markdown.split())
+    """Return what the words of a page are known by, however its Markdown sets them."""
+    words = " ".join(_WORD.findall(page.markdown))
     return hashlib.blake2b(words.encode("utf-8", "replace"), digest_size=_MARK_BYTES).hexdigest()
 
 

@@ -83,7 +83,7 @@ def _smoothed(scores: Scores, role: Ints, tokens: Floats) -> Scores:
 
 
 def _joined(scores: Scores, groups: Groups, tokens: Floats, likely: Mapping[PageType, float]) -> Scores:
-    """Return one score for all of a short list, and of a table of facts: it is content or is not, never a part of it."""
+    """Return one score for all of a short list, and of a table of facts: it is content as a whole or not at all."""
     whole = 1 - likely[PageType.FORUM]
     more = _FACTS * max(0.0, whole - likely[PageType.COLLECTION] - likely[PageType.LISTING])
     joined = scores.copy()

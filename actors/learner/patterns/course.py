@@ -26,6 +26,7 @@ from protocol.patterns.sample import PageSample
 from protocol.tiers import RenderTier
 
 _ID_BYTES: Final = 10
+MAX_MARKS: Final = 100
 _SLOT: Final = re.compile(r"\{[^{}]*\}")
 
 
@@ -173,7 +174,7 @@ def _changes(
     )
     for url in draft.held_out:
         pattern = after_check(pattern, True, url, now_ms)  # noqa: FBT003 - the verdict
-    pattern = structs.replace(pattern, made_of=tuple(map(page_hash, draft.made_of)), marks={})
+    pattern = structs.replace(pattern, made_of=tuple(map(page_hash, draft.made_of)))
     pattern = _marked(pattern, group)
     dropped = tuple(one.pattern_id for one in replaced if one.pattern_id != pattern.pattern_id)
     return Changes((pattern,), dropped)
@@ -205,9 +206,20 @@ def _new_pattern(draft: PatternDraft, sample: PageSample, now_ms: int) -> PagePa
 
 
 def _marked(pattern: PagePattern, pages: Sequence[SampledPage]) -> PagePattern:
-    """Note what the words of pages are known by, as far as the pattern has made them."""
-    marks = pattern.marks | {page_hash(page.url): mark_of(page.sample.page) for page in pages}
-    return structs.replace(pattern, marks={page: mark for page, mark in marks.items() if page in pattern.reproduced})
+    """Note what the words are known by that a pattern makes of pages: for another page they would be wrong."""
+    marks = pattern.marks | {page_hash(page.url): mark for page in pages if (mark := _mark(pattern, page))}
+    return structs.replace(pattern, marks=dict(list(marks.items())[-MAX_MARKS:]))
+
+
+def _mark(pattern: PagePattern, page: SampledPage) -> str:
+    """Return the mark of what a pattern makes of the answers of a page; "" where it makes nothing of them."""
+    shown = page.shown(pattern.requests, pattern.page)
+    if pattern.mapping is None or shown is None:
+        return ""
+    try:
+        return mark_of(render(pattern.mapping, shown.answers, shown.url, shown.slots))
+    except DriftError:
+        return ""
 
 
 def _asks_the_same(some: Sequence[ApiRequest], others: Sequence[ApiRequest]) -> bool:
