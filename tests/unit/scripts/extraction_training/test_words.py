@@ -7,6 +7,7 @@ import numpy as np
 from actors.extraction.decide import features_words
 from actors.extraction.decide.block_arrays import BlockArrays
 from actors.extraction.decide.blocks import blocks
+from actors.extraction.decide.cutoff import Groups
 from actors.extraction.decide.features_words import Lexicon
 from actors.extraction.parse import tree
 from scripts.extraction_training import words
@@ -31,7 +32,7 @@ def sample(domain: str) -> Sample:
         labels=np.repeat(np.array([1, 0], np.float32), 40),
         weights=np.ones(80, np.float32),
         tokens=layout.tokens,
-        role=layout.role[layout.box],
+        groups=Groups.of(layout),
         spelling=features_words.page_words(layout),
         first=layout.first,
         end=layout.end,
