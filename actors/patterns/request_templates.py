@@ -48,15 +48,17 @@ class _Found:
         return any(isinstance(one, AddressSlot | AnswerSlot) for leaf in self.leaves for one in leaf)
 
 
-def requests_of(observed: Sequence[Observed]) -> tuple[ApiRequest, ...] | None:
+def requests_of(observed: Sequence[Observed], template: str = "") -> tuple[ApiRequest, ...] | None:
     """Return the requests that all these pages make, the latest page last; those that the page decides most come first.
+
+    `template` is that of their addresses, where more is known than these pages show.
 
     Any number of the first of them is a set of its own: none needs the answer of a later one. None where the addresses
     of the pages do not say what is asked.
     """
     pages = observed[-MAX_PAGES:]
     urls = [page.page_url for page in pages]
-    known = known_of(page_template(urls), urls)
+    known = known_of(template or page_template(urls), urls)
     if known is None:
         return None
     learnable = [_learnable(page) for page in pages]

@@ -54,7 +54,7 @@ def learned(known: Sequence[PagePattern], sample: PageSample, others: Sequence[P
     shown = None if working is None else page.shown(working.requests, working.page)
     if working is not None and shown is not None and _accounts_for(working, shown):
         confirmed = _confirmed(working, page, shown, now_ms)
-        draft = drafted(group) if len(confirmed.reproduced) < MIN_PAGES else None
+        draft = drafted(group, working.page) if len(confirmed.reproduced) < MIN_PAGES else None
         if draft is None or len(draft.held_out) < MIN_PAGES:
             return Changes((confirmed,))
     else:
@@ -100,10 +100,13 @@ def _unlike(pattern: PagePattern, page: SampledPage, now_ms: int) -> PagePattern
 
 def _drafted(working: PagePattern | None, shown: Shown | None, group: Sequence[SampledPage]) -> PatternDraft | None:
     """Return what makes the pages of a group in the place of a pattern that does not."""
-    if working is None or (shown is not None and _says_more(working, shown)):
+    if working is None:
         return drafted(group)
+    if shown is not None and _says_more(working, shown):
+        return drafted(group, working.page)
     fresh = _fresh(working, group)
-    return drafted(fresh) or (_counting(drafted(group), fresh) if len(fresh) < len(group) else None)
+    draft = drafted(fresh, working.page)
+    return draft or (_counting(drafted(group, working.page), fresh) if len(fresh) < len(group) else None)
 
 
 def _fresh(pattern: PagePattern, group: Sequence[SampledPage]) -> list[SampledPage]:

@@ -63,15 +63,15 @@ class PatternDraft:
     held_out: tuple[str, ...] = field(default=())
 
 
-def drafted(group: Sequence[SampledPage]) -> PatternDraft | None:
+def drafted(group: Sequence[SampledPage], template: str = "") -> PatternDraft | None:
     """Induce what makes the latest pages of a group, or two of them; None where nothing does that makes no other wrong.
 
     The latest page of all comes last, and is made in any case. Of several drafts the one is taken that most pages bear
-    out which it was not made of.
+    out which it was not made of. `template` is one of their addresses that is known: it tells what else may vary.
     """
     best: PatternDraft | None = None
     for some in _choices(group):
-        draft = _joint(some, [page for page in group if page not in some])
+        draft = _joint(some, [page for page in group if page not in some], template)
         if draft is not None and len(draft.held_out) >= MIN_PAGES:
             return draft
         if draft is not None and (best is None or len(draft.held_out) > len(best.held_out)):
@@ -93,9 +93,10 @@ def _choices(group: Sequence[SampledPage]) -> Iterator[Sequence[SampledPage]]:
         yield from ((other, group[-1]) for other in reversed(group[-min(sizes) : -1]))
 
 
-def _joint(group: Sequence[SampledPage], others: Sequence[SampledPage]) -> PatternDraft | None:
-    template = page_template([page.url for page in group])
-    requests = requests_of([page.observed for page in group]) if template else None
+def _joint(group: Sequence[SampledPage], others: Sequence[SampledPage], known: str) -> PatternDraft | None:
+    is_known = bool(known) and all(match(known, page.url) is not None for page in group)
+    template = known if is_known else page_template([page.url for page in group])
+    requests = requests_of([page.observed for page in group], template) if template else None
     shown = [one for page in group if requests and (one := page.shown(requests, template)) is not None]
     if not requests or len(shown) < len(group) or (mapping := induce(shown)) is None:
         return None
