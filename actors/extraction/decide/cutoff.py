@@ -38,8 +38,6 @@ _FACTS = 1.8
 it is about. Not in forums, collections and listings, where such tables hold what posts and goods have in common
 (cross-validated)."""
 
-_MOSTLY = 0.5
-
 _WEAK_LABELS = ("kept_resiliparse", "kept_article", "kept_scored")
 _UNSURE_RANGE = (0.2, 0.8)
 _FEW_WORDS = 20.0
@@ -86,14 +84,13 @@ def _smoothed(scores: Scores, role: Ints, tokens: Floats) -> Scores:
 
 def _joined(scores: Scores, groups: Groups, tokens: Floats, likely: Mapping[PageType, float]) -> Scores:
     """Return one score for all of a short list, and of a table of facts: it is content as a whole or not at all."""
+    whole = 1 - likely[PageType.FORUM]
+    more = _FACTS * max(0.0, whole - likely[PageType.COLLECTION] - likely[PageType.LISTING])
     joined = scores.copy()
     for items in groups.lists:
         joined[items] = _mean(joined[items], tokens[items])
-    if likely[PageType.FORUM] > _MOSTLY:
-        return joined
-    of_one_thing = 1 - likely[PageType.FORUM] - likely[PageType.COLLECTION] - likely[PageType.LISTING]
     for cells in groups.facts:
-        joined[cells] = _mean(joined[cells], tokens[cells]) + _FACTS * max(0.0, of_one_thing)
+        joined[cells] = (1 - whole) * joined[cells] + whole * (_mean(joined[cells], tokens[cells]) + more)
     return joined
 
 
