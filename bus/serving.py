@@ -40,7 +40,7 @@ ANSWER_LOST = "answer_lost"
 _TIMEOUT_DIGITS = 9
 """More than 31 years are no deadline, but somebody's mistake."""
 
-_LAST_S, _LAST_SHARE = 0.25, 0.1
+_LAST_S, _LAST_SHARE = 0.5, 0.1
 """What of its time a call has left when it is told that its turn has not come: too little for the work."""
 
 Handler = Callable[[Any], Awaitable[Any]]

@@ -85,7 +85,7 @@ async def test_all_workers_together_have_no_more_in_hand_than_there_are_places(
 
 
 async def test_the_place_of_a_worker_that_died_is_free_again(make_world: MakeWorld) -> None:
-    hands = Hands()
+    hands = Hands(takes_s=0.2)  # so long that two are at work together
     async with make_world() as world, taking_part(world, "asker") as bus, anyio.create_task_group() as tasks:
         doomed = Doomed()
 
