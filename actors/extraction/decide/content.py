@@ -102,7 +102,7 @@ class Content:
         return False
 
     def below(self, title: str) -> Content:
-        """Return the content without a first heading that says the title, or a part of it: a result has it as such."""
+        """Return the content without a first heading that says the title, or a part of it: that has its own field."""
         first, rest = self.blocks[:1], self.blocks[1:]
         heading = loose(first[0].text) if rest and _is_first_heading(first[0]) else ""
         if not heading or heading not in loose(title):

@@ -25,8 +25,10 @@ from protocol.patterns.pattern import MAX_PATTERNS, AnswerCheck, ApiRequest, Pag
 from protocol.patterns.sample import PageSample
 from protocol.tiers import RenderTier
 
-_ID_BYTES: Final = 10
 MAX_MARKS: Final = 100
+"""Pages of a pattern whose words are known, so that an answer of one of them is not taken for another's."""
+
+_ID_BYTES: Final = 10
 _SLOT: Final = re.compile(r"\{[^{}]*\}")
 
 

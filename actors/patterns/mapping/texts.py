@@ -43,8 +43,8 @@ _MAX_LISTING = 1_500
 _MAX_POOLED = 40
 _TRIED_PLACES = 5
 _TRIED_TESTS = 40
-_MAX_DEPTH = 2
 _MAX_OTHER_FORMS = 12
+_MAX_DEPTH = 2
 """Choices within choices."""
 
 _BARE_CHARS = 4
