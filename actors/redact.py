@@ -100,7 +100,7 @@ def text(words: str) -> str:
     words = _PRIVATE_KEY.sub(rf"\1{REDACTED}", words)
     words = _ADDRESS.sub(lambda match: url(match[0]), words)
     words = _FORMS.sub(REDACTED, words)
-    # To find that a page has no such words takes a hundredth of the search for their forms, which take i without its dot, and I with one, for i.
+    # That a page has no such words is told at a hundredth of the cost. To their forms, i is an i with and without dot.
     folded = words.casefold().replace("\u0131", "i").replace("i\u0307", "i")
     if "cookie" in folded or "authorization" in folded:
         words = _HEADER_LINE.sub(rf"\1{REDACTED}", words)
