@@ -59,10 +59,11 @@ FIRST_PORT_OF_WAYS = 20_000
 WAYS_OF_A_PAGE = 16
 ROUNDS_OF_WAYS = {"lightweight": 2, "playwright": 1}
 MOST_ROUNDS_OF_WAYS = 5
-LEAST_LEADING = {"lightweight": 30, "playwright": 80}
-"""Ways that a tier knows at all, so that they lead to a public address; on a busy machine some take another round."""
+LEAST_LEADING = {"lightweight": 20, "playwright": 80}
+"""Half of the ways that lead to a public address on a quiet machine, so that a tier that follows none is no success.
 
-"""The light tier cuts a page short that gets no turn of the processor for long: what led in one round leads."""
+The light tier cuts a page short that gets no turn of the processor for long: what led in one round leads.
+"""
 EMBEDDED_AT_ONCE = 110
 FRAMES_AT_ONCE = 15
 CONTROLS_OF_A_KIND = sized(6, 1_000)
