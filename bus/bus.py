@@ -23,7 +23,7 @@ from bus.permissions import micro_name
 from bus.recording import form_of, outside
 from bus.seal import Seal
 from bus.serving import BusEndpoint, Handler
-from bus.stats import Meter, Replica, by_account, memory_bytes, percentile_ms
+from bus.stats import JournalPlace, Meter, Replica, by_account, memory_bytes, percentile_ms
 from bus.stores import FileStore, JournalLog, KeyTable
 from bus.tracing import inject, sending, span
 from bus.transport import BusMessage, Queue, Transport
@@ -121,6 +121,7 @@ class Bus:
         """What opens a connection of one who looks at the whole bus, for a participant that is trusted with that."""
         self.restarts = 0
         """How often this participant was started again in its place."""
+        self._places: dict[tuple[str, str], int] = {}
         self._calls = Calls(transport, self.wire)
         self._version = version
         self._description = description
@@ -208,7 +209,7 @@ class Bus:
         Raises:
             ValueError: the journal is sealed, and this participant was given no key.
         """
-        return JournalLog(entry, await self.transport.records(entry), self._seal_of(entry))
+        return JournalLog(entry, await self.transport.records(entry), self._seal_of(entry), self._places)
 
     async def prepare(self, entry: Bucket[Any] | Objects | Journal[Any] | Work[Any]) -> None:
         """Make what is kept so where there is none; the supervisor does it, who alone may."""
@@ -297,6 +298,10 @@ class Bus:
             restarts=self.restarts,
             memory_bytes=memory_bytes(),
             accounts=by_account(meter.accounts for meter, _ in meters),
+            places=tuple(
+                JournalPlace(journal=journal, reader=reader, sequence=sequence)
+                for (journal, reader), sequence in sorted(self._places.items())
+            ),
         )
 
     def meter(self, subject: str) -> Meter:

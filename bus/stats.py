@@ -45,6 +45,14 @@ class EndpointStats(Struct, frozen=True, kw_only=True):
     last_error: str = ""
 
 
+class JournalPlace(Struct, frozen=True, kw_only=True):
+    """How far a reader of a replica has taken in a journal: all up to the line of that sequence (0: nothing yet)."""
+
+    journal: str
+    reader: str
+    sequence: int
+
+
 class Replica(Struct, frozen=True, kw_only=True):
     """One live replica: who and where it is, and what it has done. Times in ms, `started` since the epoch."""
 
@@ -68,6 +76,7 @@ class Replica(Struct, frozen=True, kw_only=True):
     """What its process has in memory, with what it shares with others; 0 where the system does not say."""
     accounts: dict[str, AccountStats] = {}
     """By the names of accounts, which are no secret."""
+    places: tuple[JournalPlace, ...] = ()
 
 
 class AccountCounts:

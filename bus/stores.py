@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, Generic, Protocol, TypeVar
 
@@ -222,6 +222,8 @@ class JournalLog(Generic[A]):
     journal: Journal[A]
     records: RecordStream
     seal: Seal | None = None
+    places: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
+    """How far each reader is in each journal, by the names of both: figures of the replica."""
 
     async def append(self, topic: str, value: A, *, last: int | None = None, forget: bool = False) -> int:
         """Write a line and return its sequence; ValueError when `last` (0: none) is not the last of the topic.
@@ -260,19 +262,24 @@ class JournalLog(Generic[A]):
         """Return the topics that match and have a line, in no order, without reading any: up to 100,000."""
         return await self.records.topics(topics)
 
+    def note_place(self, reader: str, sequence: int) -> None:
+        """Note that a reader of this replica has taken in all lines up to a sequence."""
+        self.places[self.journal.name, reader] = sequence
+
     async def end(self) -> int:
         """Return the sequence of the last line of all; 0 where there is none."""
         return await self.records.end()
 
     @asynccontextmanager
-    async def follow(self, after: int = 0) -> AsyncGenerator[AsyncGenerator[JournalLine[A]]]:
+    async def follow(self, after: int = 0, reader: str = "follower") -> AsyncGenerator[AsyncGenerator[JournalLine[A]]]:
         """Yield every line after a sequence, then every new one, while the block lasts; failures are waited out."""
-        async with aclosing(self._lines(after)) as lines:
+        async with aclosing(self._lines(reader, after)) as lines:
             yield lines
 
-    async def _lines(self, after: int) -> AsyncGenerator[JournalLine[A]]:
+    async def _lines(self, reader: str, after: int) -> AsyncGenerator[JournalLine[A]]:
         async with self.records.signal() as wait:
             while True:
+                self.note_place(reader, after)
                 try:
                     batch = await self.records.batch(EVERYTHING, after, BATCH)
                 except TransportError as error:

@@ -11,7 +11,7 @@ from anyio import to_thread
 
 from actors.cli import terminal
 from actors.cli.connection import at_gateway
-from actors.cli.options import ConfigFile, DataDir, Detached, Json, LogLevel, RunTimeout, read
+from actors.cli.options import ConfigFile, DataDir, Detached, Json, LogLevel, RunTimeout, Screenshots, read
 from actors.cli.run_output import followed
 from actors.cli.runs import ListByDefault, finish
 from actors.settings import Loaded
@@ -104,6 +104,7 @@ def replay(  # noqa: PLR0913 - the options of a command
     confided: Confided = None,
     session: RecordedSession = None,
     timeout_ms: RunTimeout = None,
+    screenshots: Screenshots = False,
     detached: Detached = False,
     as_json: Json = False,
     config: ConfigFile = None,
@@ -118,7 +119,7 @@ def replay(  # noqa: PLR0913 - the options of a command
     parameters = dict(_pair(one, "--set") for one in given or ())
     secrets = dict(_secret(one) for one in confided or ())
     loaded = read(config, data_dir, log_level)
-    options = RunOptions(timeout_ms=timeout_ms, mode=Mode.ASYNC)
+    options = RunOptions(timeout_ms=timeout_ms, mode=Mode.ASYNC, screenshots=screenshots)
     run, interrupted = anyio.run(_replay, loaded, flow_id, parameters, secrets, session, options, detached)
     finish(run, interrupted, as_json=as_json)
 

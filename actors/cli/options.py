@@ -100,6 +100,9 @@ KeptArtifacts = Annotated[
     list[ArtifactType] | None,
     typer.Option("--artifact", help="File to keep of the result; may be repeated. json unless it is given."),
 ]
+Screenshots = Annotated[
+    bool, typer.Option("--screenshots", help="Keep for a day how the page looks after each step in a browser.")
+]
 IdempotencyKey = Annotated[
     str | None,
     typer.Option("--idempotency-key", metavar="KEY", help="The same key within half an hour gives the same run."),

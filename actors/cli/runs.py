@@ -26,6 +26,7 @@ from actors.cli.options import (
     KeptArtifacts,
     LogLevel,
     RunTimeout,
+    Screenshots,
     read,
 )
 from actors.cli.run_output import exit_code_of, followed, show_run, show_runs
@@ -54,6 +55,7 @@ def run(  # noqa: PLR0913 - the options of a command
     session: BrowserSession = None,
     timeout_ms: RunTimeout = None,
     artifact: KeptArtifacts = None,
+    screenshots: Screenshots = False,
     idempotency_key: IdempotencyKey = None,
     detached: Detached = False,
     as_json: Json = False,
@@ -69,7 +71,8 @@ def run(  # noqa: PLR0913 - the options of a command
     Ctrl-C asks the run to stop after the step in hand. Exit codes: 0 succeeded, 4 succeeded in part, 1 failed or
     canceled.
     """
-    options: dict[str, Any] = {"mode": "async" if detached else "sync", "timeoutMs": timeout_ms}
+    mode = "async" if detached else "sync"
+    options: dict[str, Any] = {"mode": mode, "timeoutMs": timeout_ms, "screenshots": screenshots}
     arguments: dict[str, Any] = {
         "templateId": template,
         "inputs": _inputs(source),

@@ -31,6 +31,7 @@ from actors.gateway.agent import AgentRequest, AgentResult, pending
 from actors.gateway.answer_results import AnswerResult, ConversationView, ExtractResult
 from actors.gateway.answers import AnswerRequest, ExtractRequest, SourcesRequest, SummarizeRequest
 from actors.gateway.app_context import NAMING_BYTES, AppContext, BusClient
+from actors.gateway.captures import captured_file
 from actors.gateway.errors import to_error
 from actors.gateway.flows import ForgetRequest, KeepRequest, RecordRequest, ReplayRequest
 from actors.gateway.models import RouteAnswer
@@ -168,7 +169,7 @@ class GatewayClient:
 
     async def capture(self, name: str) -> bytes:
         """Return a file that was made for the owner."""
-        return await collections.captured_file(self._app, name)
+        return await captured_file(self._app, name)
 
     async def answer(
         self, arguments: SourcesRequest, on_progress: OnProgress, on_text: OnText

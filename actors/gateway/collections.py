@@ -22,7 +22,6 @@ from protocol.collection_views import (
 from protocol.collections import ARTIFACT_PREFIX, COLLECTION_PREFIX, SOURCE_PREFIX, own_id
 from protocol.faults import Code, FaultError, fault
 from protocol.subjects import (
-    CAPTURES,
     COLLECTION_GET,
     COLLECTION_IMPORT,
     COLLECTION_LIST,
@@ -96,18 +95,6 @@ async def import_sources(
     known = _known(name, COLLECTION_PREFIX, Code.VALIDATION_UNKNOWN_COLLECTION)
     order = ImportSources(caller=request.caller.name, collection=known, data=data, format=form)
     return await app.bus.call(COLLECTION_IMPORT, order, wait_ms=app.grace_ms)
-
-
-async def captured_file(app: AppContext, name: str) -> bytes:
-    """Return a file of CAPTURES by its name.
-
-    Raises:
-        FaultError: ARTIFACT_EXPIRED, it is kept no longer.
-    """
-    try:
-        return await (await app.bus.objects(CAPTURES)).get(name)
-    except (KeyError, ValueError):
-        raise FaultError(fault(Code.ARTIFACT_EXPIRED)) from None
 
 
 def _known(name: str, prefix: str, otherwise: Code) -> str:

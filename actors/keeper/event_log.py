@@ -106,6 +106,7 @@ class EventLog:
                             await self._log(name, batch)
                             batch.clear()
                 await self._log(name, batch)
+                journal.note_place("event log", self._positions.get(name, 0))
                 with anyio.move_on_after(LOOK_S):
                     await wait()
                 await anyio.sleep(GATHER_S)

@@ -29,7 +29,7 @@ _RUN = (
     "ended_at = excluded.ended_at, ended_line = excluded.ended_line, done_steps = excluded.done_steps, "
     "cancel_requested = excluded.cancel_requested, error_code = excluded.error_code"
 )
-_EVENT = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_EVENT = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _ARTIFACT = (
     "INSERT OR IGNORE INTO artifacts (artifact_id, run_id, number, type, size, expires_at, slice_bytes) "
     "VALUES (?, ?, ?, ?, ?, ?, ?)"
@@ -42,8 +42,8 @@ _OUTCOMES = (
 
 _RUN_OF_CALLER = "SELECT * FROM runs WHERE run_id = ? AND caller = ?"
 _EVENTS = (
-    "SELECT id, event, at, status, total_steps, done_steps, step, name, step_status, error_code, started_at "
-    "FROM events WHERE run_id = ? AND id > ? ORDER BY id LIMIT ?"
+    "SELECT id, event, at, status, total_steps, done_steps, step, name, step_status, error_code, started_at, "
+    "screenshot FROM events WHERE run_id = ? AND id > ? ORDER BY id LIMIT ?"
 )
 _ARTIFACTS = "SELECT artifact_id, type, size, expires_at, slice_bytes FROM artifacts WHERE run_id = ? ORDER BY number"
 _ARTIFACT_OF_CALLER = (

@@ -130,7 +130,7 @@ def _event(before: RunState | None, run: RunState, sequence: int, line: LedgerLi
         case StepEnded():
             code = _step_code(line.step_code, line.fault) if line.status is StepStatus.FAILED else ""
             event = replace(event, event="step", step=line.index, name=line.name, step_status=line.status)
-            return replace(event, error_code=code, started_at=line.started or None)
+            return replace(event, error_code=code, started_at=line.started or None, screenshot=line.screenshot)
         case _:
             assert_never(line)
 

@@ -186,7 +186,7 @@ class CallBook:
 
     async def follow(self, journal: JournalLog[ToolLine]) -> None:
         """Read on, for ever."""
-        async with journal.follow(self.sequence) as lines:
+        async with journal.follow(self.sequence, "calls") as lines:
             async for line in lines:
                 self.note(line)
                 self.news.set()

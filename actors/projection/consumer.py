@@ -168,6 +168,7 @@ class JournalConsumer(Generic[A]):
         if self.projection.database.broken:
             await self.projection.database.renew()
             self.projection.wake_all()
+        self._note_place()
         if self._verified and await self._apply(0):
             return
         end = await self.journal.end()
@@ -193,8 +194,13 @@ class JournalConsumer(Generic[A]):
                 if len(batch) >= BATCH or line.sequence == end:
                     await self.projection.apply(batch)
                     batch.clear()
+                    self._note_place()
         await self.projection.apply(batch, end)
+        self._note_place()
         return self.projection.position.applied > before
+
+    def _note_place(self) -> None:
+        self.journal.note_place("tables", self.projection.position.applied)
 
     async def _of_this_journal(self, end: int) -> bool:
         """Whether the tables are made of this journal, and no line is missing between them and what it has."""

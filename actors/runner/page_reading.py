@@ -73,7 +73,7 @@ async def read_in_tab(context: StepContext, index: int, url: str, wanted: Extrac
     Raises:
         FaultError: why there is none.
     """
-    async with _tab(context) as tab:
+    async with _tab(context) as tab, _shown(context, tab):
         with context.part("navigate"):
             navigated = await operate(context, Navigate(url=url, tab_id=tab), Navigated)
             await _dismiss(context, tab, navigated.dialog)
@@ -138,6 +138,14 @@ async def _tab(context: StepContext) -> AsyncGenerator[int]:
         # Whoever stops the run does not want the tab either; one that cannot be closed goes with its session.
         with anyio.move_on_after(_CLOSE_S, shield=True), context.part("close_tab"), suppress(FaultError):
             await context.browser(CloseTab(tab_id=tab))
+
+
+@asynccontextmanager
+async def _shown(context: StepContext, tab: int) -> AsyncGenerator[None]:
+    try:
+        yield
+    finally:
+        await context.keep_screenshot(tab)
 
 
 async def _opened(context: StepContext) -> int:

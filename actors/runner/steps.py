@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar, cast
 
@@ -25,8 +25,8 @@ from bus import remaining_ms
 from bus.clock import now_ms
 from protocol.acting.tree import AskTree, PageTree
 from protocol.browse import BrowseOptions
-from protocol.browsers.operations import Operation
-from protocol.browsers.results import ERROR_CODES, Done, ErrorCode
+from protocol.browsers.operations import Operation, TakeScreenshot
+from protocol.browsers.results import ERROR_CODES, Done, ErrorCode, ScreenshotTaken
 from protocol.codec import encode
 from protocol.faults import Code, Fault, FaultError, fault
 from protocol.flows import AskFlow, Flow
@@ -52,6 +52,11 @@ ANSWER_LOOK_S: Final = 1.0
 ANSWER_MARGIN_MS: Final = 3_000
 """What is left of the time of a run when it waits for answers no longer: to end, and to say why."""
 
+_SCREENSHOT_S: Final = 5.0
+"""How long a screenshot may take, beside what its step takes."""
+
+_SCREENSHOT_QUALITY: Final = 50
+
 T = TypeVar("T")
 
 
@@ -75,8 +80,12 @@ class RunStepContext:
 
     tools: StepTools = StepTools()
     failed_at: str = ""
+    screenshot: str = ""
+    """How the page looked at the end, by its name in CAPTURES, if the run keeps that."""
+
     _operations: int = 0
     _failure: FaultError | None = None
+    _in_browser: bool = False
 
     @property
     def run_id(self) -> str:
@@ -176,6 +185,7 @@ class RunStepContext:
         """
         call = CALL_PREFIX + order_of(f"{self.name.rpartition('.')[0]}.call")
         request = step_call(self.session.run, call, tool, arguments, brisk=brisk)
+        self._in_browser = True
         while True:
             outcome = await self.session.bus.call(POLICY_CALL, request, wait_ms=self.session.grace_ms)
             if outcome.status is not ToolStatus.PENDING or self.remaining_ms() <= ANSWER_MARGIN_MS:
@@ -188,7 +198,17 @@ class RunStepContext:
     async def browser(self, operation: Operation) -> Done:
         """Do an operation in the run's browser session; repeated, the same one of the same attempt is done once."""
         self._operations += 1
+        self._in_browser = True
         return await self.session.do(operation, order_of(f"{self.name}.{self._operations}"))
+
+    async def keep_screenshot(self, tab: int | None = None) -> None:
+        """Keep how the page looks, if the run wants that; the first screenshot counts, and a step can do without."""
+        if not (self.session.run.screenshots and self._in_browser) or self.screenshot:
+            return
+        with anyio.move_on_after(_SCREENSHOT_S), suppress(FaultError):
+            taken = await self.session.do(TakeScreenshot(tab_id=tab, format="jpeg", quality=_SCREENSHOT_QUALITY), "")
+            if isinstance(taken, ScreenshotTaken):
+                self.screenshot = taken.image.name
 
 
 @dataclass(frozen=True)
@@ -209,7 +229,9 @@ class StepAttempt:
         """
         try:
             output = await self.template.do(context, inputs, self.index, before)
-            return self._succeeded(msgspec.to_builtins(output, str_keys=True))
+            done = self._succeeded(msgspec.to_builtins(output, str_keys=True))
+            await context.keep_screenshot()
+            return replace(done, screenshot=context.screenshot)
         except StoppedError:
             raise
         except Exception as error:  # noqa: BLE001 - the edge of what a template does
@@ -218,7 +240,8 @@ class StepAttempt:
             raise failure
         if context.remaining_ms() <= CUT_MS:
             await anyio.sleep_forever()  # 002 §10: the time of the run cuts it off
-        return self._failed(failure, context)
+        await context.keep_screenshot()
+        return replace(self._failed(failure, context), screenshot=context.screenshot)
 
     def _succeeded(self, output: Any) -> StepEnded:
         if len(encode(output)) > MAX_OUTPUT_BYTES:

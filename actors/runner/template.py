@@ -247,6 +247,13 @@ class StepContext(Protocol):
         """
         ...
 
+    async def keep_screenshot(self, tab: int | None = None) -> None:
+        """Keep how the page in a tab looks, if the run wants that: at the end of a step, which closes the tab itself.
+
+        Without it, the active tab is shown at the end of each step that has used the browser.
+        """
+        ...
+
     async def browser(self, operation: Operation) -> Done:
         """Do an operation in the browser session of the run, by its id; what acts on a page is done once at most.
 

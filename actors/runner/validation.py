@@ -93,6 +93,8 @@ class RunValidation:
         _check_scopes(request, template.scopes(read, in_session=request.session_id is not None))
         use = template.session(read) if request.session_id is None else SessionUse.NONE
         hidden = inputs.secret(template, values)
+        if request.options.screenshots and any(hidden.values()):
+            raise _invalid("options.screenshots", "a run with secrets keeps none: a page may show what was typed")
         mode = template.mode(read) if request.options.mode is Mode.AUTO else request.options.mode
         run = RunCreated(
             run_id=request.run_id,
@@ -111,6 +113,7 @@ class RunValidation:
             preserved=use is SessionUse.KEPT,
             secrets_at=self.dependencies.bus.replica if hidden else "",
             conversation=conversation_id() or "",
+            screenshots=request.options.screenshots,
         )
         if len(encode(run)) > _MAX_LINE_BYTES:
             raise _invalid("inputs", "too many steps come of them; split the run into smaller ones")
@@ -214,6 +217,7 @@ def _options(given: RunOptions, old: RunCreated) -> RunOptions:
         timeout_ms=old.timeout_ms if given.timeout_ms is None else given.timeout_ms,
         mode=old.mode if given.mode is Mode.AUTO else given.mode,
         artifacts=old.artifacts if given.artifacts == default.artifacts else given.artifacts,
+        screenshots=old.screenshots or given.screenshots,
     )
 
 

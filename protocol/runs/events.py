@@ -38,8 +38,8 @@ class RunCreated(_Line, frozen=True, kw_only=True, tag="created"):
     """A run was asked for; `inputs` are without what is secret, which the replica `secrets_at` has in memory alone.
 
     `timeout_ms` is the one that counts. `session_id` is that of the caller, or the run's own (`own_session`), which
-    is closed at the end unless it is `preserved`. `steps` are the names of its steps. All its packets are of
-    `conversation`.
+    is closed at the end unless it is `preserved`. `steps` are the names of its steps; of those in a browser
+    `screenshots` are kept. All its packets are of `conversation`.
     """
 
     caller: str
@@ -57,6 +57,7 @@ class RunCreated(_Line, frozen=True, kw_only=True, tag="created"):
     secrets_at: str = ""
     resumed_from: str = ""
     conversation: str = ""
+    screenshots: bool = False
 
 
 class RunTaken(_Line, frozen=True, kw_only=True, tag="taken"):
@@ -99,7 +100,8 @@ class RunEnded(_Line, frozen=True, kw_only=True, tag="ended"):
 class StepEnded(_Line, frozen=True, kw_only=True, tag="step"):
     """A step is over: what it gave, or why it failed; `tries` counts how often it was tried.
 
-    `carried`: the outcome is that of the run which this one resumes.
+    `screenshot` is how the page looked at its end, by its name in CAPTURES. `carried`: the outcome is that of the run
+    which this one resumes.
     """
 
     index: int
@@ -111,6 +113,7 @@ class StepEnded(_Line, frozen=True, kw_only=True, tag="step"):
     step_code: str = ""
     tries: int = 1
     started: int = 0
+    screenshot: str = ""
     carried: bool = False
 
 

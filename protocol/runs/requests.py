@@ -33,7 +33,7 @@ INPUTS: Final = "run.inputs"
 class RunOptions(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True, omit_defaults=True):
     """How a run is to go (002 §4.1): its time counts from its start, and is cut to what template and runtime allow.
 
-    `artifacts` are the forms in which its result is kept.
+    `artifacts` are the forms in which its result is kept. `screenshots` are JPEGs of the window.
     """
 
     timeout_ms: Annotated[int, Meta(ge=1, le=86_400_000, description="Milliseconds for the run.")] | None = None
@@ -41,6 +41,9 @@ class RunOptions(Struct, frozen=True, kw_only=True, rename="camel", forbid_unkno
     artifacts: Annotated[
         tuple[ArtifactType, ...], Meta(min_length=1, max_length=5, description="Files to keep of the result.")
     ] = (ArtifactType.JSON,)
+    screenshots: Annotated[
+        bool, Meta(description="Keep for a day how the page looks after each step in a browser; not with secrets.")
+    ] = False
 
 
 class ListTemplates(Struct, frozen=True, kw_only=True):

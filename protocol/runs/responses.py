@@ -218,8 +218,8 @@ class RunEvent(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=
     """Something that has happened to a run; `id` grows with each, `at` in ms since the epoch.
 
     `event` is `queued`, `started`, `resumed` (another replica goes on with it), `cancel_requested`, `step` or the
-    status that the run ended in. Of a step it tells the number (from 0), the name, when its first try began and what
-    became of it.
+    status that the run ended in. Of a step it tells the number (from 0), the name, when its first try began, what
+    became of it, and the capture that shows the page at its end.
     """
 
     id: int
@@ -233,3 +233,4 @@ class RunEvent(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=
     step_status: StepStatus | None = None
     error_code: str = ""
     started_at: int | None = None
+    screenshot: str = ""

@@ -188,6 +188,23 @@ def look_at_what_was_read(tab: ConsoleTab, weft: System, garden: Site) -> None:
     assert of_another_key(weft, f"/api/visits/{page.url.split('?')[-2].rpartition('/')[2]}") == NOT_FOUND
 
 
+def see_what_a_step_has_seen(tab: ConsoleTab, weft: System, garden: Site) -> None:
+    """Compare two pages in a browser, and look at how one of them looked."""
+    body = {
+        "templateId": "multi_tab_compare",
+        "inputs": {"urls": [garden.url("/warp"), garden.url("/reed")]},
+        "options": {"mode": "sync", "screenshots": True},
+    }
+    run = weft.http.post("/api/runs", json=body).json()
+    tab.open(f"#/runs/{run['runId']}", "multi_tab_compare")
+    tab.page.locator("summary", has_text="Screenshot").first.press("Enter")
+    screen = tab.page.get_by_role("img", name="The page after")
+    expect(screen).to_be_visible()
+    expect(screen).not_to_have_attribute("width", "640")
+    tab.look("run-screenshot")
+    assert tab.page.locator("summary", has_text="Screenshot").count() == len(body["inputs"]["urls"])
+
+
 Use = Callable[[ConsoleTab, System, Site], None]
 USES: Final[tuple[Use, ...]] = (
     keep_a_collection,
@@ -195,6 +212,7 @@ USES: Final[tuple[Use, ...]] = (
     take_a_browser_in_hand,
     look_at_a_login_and_forget_it,
     look_at_what_was_read,
+    see_what_a_step_has_seen,
 )
 """How a user uses each page."""
 

@@ -295,7 +295,9 @@ def test_the_bus_is_shown_and_tapped_and_a_dead_letter_dropped(tab: ConsoleTab, 
     tab.open("#/bus", "Bus")
     queues, letters = page.get_by_role("region", name="Queues of work"), page.get_by_role("article")
     expect(queues.get_by_role("row", name="run_work")).to_be_visible()
-    expect(page.get_by_role("region", name="Journals")).to_contain_text("ledger")
+    expect(page.get_by_role("region", name="Journals").get_by_role("row", name="ledger")).to_contain_text(
+        "keeper tables"
+    )
     expect(letters).to_have_count(2)
     letters.first.get_by_role("button", name="Look at it").press("Enter")
     expect(letters.first.locator("pre")).to_contain_text("https://a.example/?token=***")

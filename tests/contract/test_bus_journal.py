@@ -11,6 +11,7 @@ import pytest
 
 from bus import Bus, TransportError
 from bus.errors import ForbiddenError, JournalFullError, LineTooLargeError
+from bus.stats import JournalPlace
 from bus.stores import BATCH, JournalLog
 from protocol.faults import Code
 from tests.contract.world import ARCHIVE, DIARY, SLATE, STRIP, Ask, MakeWorld, taking_part, until
@@ -165,7 +166,7 @@ async def test_whoever_follows_sees_what_there_was_and_what_comes(make_world: Ma
         delays: list[float] = []
 
         async def follow() -> None:
-            async with journal.follow(first) as lines:
+            async with journal.follow(first, "diary reader") as lines:
                 async for line in lines:
                     seen.append(line.value.number)
                     came.append(time.perf_counter())
@@ -178,6 +179,8 @@ async def test_whoever_follows_sees_what_there_was_and_what_comes(make_world: Ma
                 written_at = time.perf_counter()
                 await until(lambda number=number: seen[-1] == number)  # type: ignore[misc]  # mypy: the default of a lambda
                 delays.append(came[-1] - written_at)
+            place = JournalPlace(journal=DIARY.name, reader="diary reader", sequence=await mine.end())
+            await until(lambda: other.figures().places == (place,))
             tasks.cancel_scope.cancel()
         print(f"followed after {sorted(delays)[15] * 1000:.1f} ms, {max(delays) * 1000:.1f} ms at most")  # noqa: T201 - a figure
 

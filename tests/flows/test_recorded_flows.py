@@ -136,6 +136,24 @@ def test_a_page_that_has_changed_heals(place: Place, version: str) -> None:
     assert hits == RECORDED["club"]
 
 
+def test_a_flow_shows_the_page_after_each_step_to_its_caller_alone(place: Place) -> None:
+    http, flows = place.weft.http, place.flows
+    asked = {"options": {"mode": "sync", "screenshots": True}}
+    run = http.post(f"/api/flows/{flows['shop']['flowId']}/replay", json=asked).json()
+    told = http.get(f"/api/runs/{run['runId']}/events").text
+    events = [json.loads(line[6:]) for line in told.splitlines() if line.startswith("data: ")]
+    shown = [f"/api/captures/{one['screenshot']}" for one in events if "screenshot" in one]
+    made = http.post("/api/keys", json={"name": "onlooker", "scopes": ["runs", "browser"]}).json()
+    secret = {**asked, "secrets": {"password": SECRET}}
+
+    assert len(shown) == len(set(shown)) == len(flows["shop"]["steps"]) + 1, told
+    assert {http.get(path).content[:3] for path in shown} == {b"\xff\xd8\xff"}
+    assert http.get(shown[0]).headers["content-type"] == "image/jpeg"
+    assert http.get(shown[0], headers={"Authorization": f"Bearer {made['key']}"}).status_code == 404
+    refusal = refused(http.post(f"/api/flows/{flows['club']['flowId']}/replay", json=secret))
+    assert (refusal.code, refusal.field) == ("VALIDATION_INVALID_REQUEST", "options.screenshots")
+
+
 @pytest.mark.parametrize("version", first(1, MUST_STOP))
 def test_what_is_alike_or_gone_stops(place: Place, version: str) -> None:
     """The run stops before the step, and says why; the field that was filled in last has not lost the focus."""

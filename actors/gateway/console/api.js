@@ -114,10 +114,12 @@ export async function follow(path, hear, { signal, broken, opened }) {
   }
 }
 
+// The bytes of a file as the gateway has them.
+export const blob = async (path, signal) => (await ask('GET', path, { signal, headers: { Accept: '*/*' } })).blob();
+
 // Has the browser save a file: a link could not send the key along.
 export async function download(path, name) {
-  const answer = await ask('GET', path, { headers: { Accept: '*/*' } });
-  const address = URL.createObjectURL(await answer.blob());
+  const address = URL.createObjectURL(await blob(path));
   const link = Object.assign(document.createElement('a'), { href: address, download: name.replaceAll(/[\p{C}/\\]/gu, '_') });
   link.click();
   setTimeout(() => URL.revokeObjectURL(address), 60_000);

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import mimetypes
 import secrets
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from urllib.parse import unquote
@@ -22,6 +21,7 @@ from mcp.types import (
 from actors.gateway import collections, runs
 from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
+from actors.gateway.captures import media_type, own_capture
 from actors.gateway.errors import error_text, to_error
 from actors.gateway.mcp.run_renderers import TEXTS
 from actors.gateway.mcp.tool import ToolLink
@@ -31,9 +31,8 @@ from actors.gateway.rest.browse import DomainRequest, know
 from actors.gateway.translate import framed, result_text
 from protocol.browse import BrowseOptions, Freshness
 from protocol.faults import Category, Fault, FaultError
-from protocol.pages import BrowsePage, Captured, is_capture_of
+from protocol.pages import BrowsePage, Captured
 from protocol.runs.responses import ArtifactRef
-from protocol.subjects import CAPTURES
 from protocol.tools.runs import ArtifactRequest
 from protocol.urls import without_userinfo
 
@@ -144,11 +143,9 @@ async def _page(app: AppContext, request: RequestContext, uri: str) -> ReadResou
 async def _capture(app: AppContext, request: RequestContext, uri: str) -> ReadResourceResult:
     """Return bytes that were captured for the caller."""
     name = uri.removeprefix(CAPTURE)
-    if not is_capture_of(name, request.caller.name):
-        raise _not_found(uri)
     try:
-        data = await (await app.bus.objects(CAPTURES)).get(name)
-    except (KeyError, ValueError):
+        data = await own_capture(app, request, name)
+    except FaultError:
         raise _not_found(uri) from None
     if len(data) > MAX_CAPTURE_BYTES:
         message = f"It is larger than {MAX_CAPTURE_BYTES:,} bytes."
@@ -211,11 +208,6 @@ _READERS: Mapping[str, Callable[[AppContext, RequestContext, str], Awaitable[Rea
     TEXT: _text,
 }
 _SCOPES: Mapping[str, Scope] = {ARTIFACT: Scope.RUNS, SOURCE: Scope.COLLECTIONS, TEXT: Scope.COLLECTIONS}
-
-
-def media_type(name: str) -> str:
-    """Return the media type of a capture by the ending of its name, which was chosen by the type."""
-    return mimetypes.guess_type(name)[0] or "application/octet-stream"
 
 
 def _failed(uri: str, error: Fault) -> MCPError:

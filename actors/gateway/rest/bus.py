@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
@@ -19,11 +19,15 @@ from actors.gateway.tapping import MAX_SHOWN_BYTES, TapStream
 from bus.clock import now_ms
 from bus.errors import DeadlineError
 from bus.permissions import BUCKET_PREFIX, CLAIMS, JOURNAL_PREFIX, OBJECTS_PREFIX, WORK_PREFIX
+from bus.stats import Replica
 from bus.transport import StreamFigures
 from protocol.browse import SCHEMA_VERSION
 
 LOOK_MS = 10_000
 """What a look at all that is kept may take."""
+
+LOOK_AT_REPLICAS_MS = 200
+"""How long replicas get to tell how far they are in journals."""
 
 _NOT_KEPT = {"Cache-Control": "no-store"}
 StreamKind = Literal["journal", "queue", "bucket", "files", "claims", "other"]
@@ -53,11 +57,21 @@ class QueueConsumer(Struct, frozen=True, kw_only=True, rename="camel"):
     pulling: int
 
 
+class JournalReader(Struct, frozen=True, kw_only=True, rename="camel"):
+    """Who reads a journal, and how far it is: the sequence of the last line taken in, and how many came after it."""
+
+    actor: str
+    replica: str
+    reader: str
+    sequence: int
+    lag: int
+
+
 class KeptStream(Struct, frozen=True, kw_only=True, rename="camel"):
     """A journal, a queue, a bucket or a store of files, with its messages and the time of the last (ms; 0: none).
 
     `max_bytes` is None where nothing bounds it but the disk. Journals, buckets and files have no consumers: who reads
-    them asks for what comes next.
+    them asks for what comes next, and `readers` of a journal tell themselves how far they are.
     """
 
     name: str
@@ -68,6 +82,7 @@ class KeptStream(Struct, frozen=True, kw_only=True, rename="camel"):
     last_sequence: int
     last_at: int
     consumers: tuple[QueueConsumer, ...]
+    readers: tuple[JournalReader, ...] = ()
 
 
 class BusFigures(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -93,17 +108,19 @@ class TapQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 async def _bus(app: AppContext, _request: RequestContext, _arguments: None) -> Response:
     with anyio.move_on_after(LOOK_MS / 1_000):
+        replicas = await app.bus.replicas(LOOK_AT_REPLICAS_MS)
         async with app.bus.observer() as observer:
-            kept = [_kept(one) for one in await observer.streams()]
+            kept = [_kept(one, replicas) for one in await observer.streams()]
             kept.sort(key=lambda one: (one.kind, one.name))
             return answer(BusFigures(at=now_ms(), streams=tuple(kept)), headers=_NOT_KEPT)
     raise DeadlineError("a look at the bus", LOOK_MS)
 
 
-def _kept(stream: StreamFigures) -> KeptStream:
+def _kept(stream: StreamFigures, replicas: Sequence[Replica]) -> KeptStream:
     prefix = next((one for one in _KINDS if stream.name.startswith(one)), "")
+    name = stream.name.removeprefix(prefix) or stream.name.lower()
     return KeptStream(
-        name=stream.name.removeprefix(prefix) or stream.name.lower(),
+        name=name,
         kind=_KINDS.get(prefix, "other"),
         messages=stream.messages,
         size_bytes=stream.size_bytes,
@@ -114,7 +131,22 @@ def _kept(stream: StreamFigures) -> KeptStream:
             QueueConsumer(name=one.name, waiting=one.waiting, in_hand=one.in_hand, again=one.again, pulling=one.pulling)
             for one in stream.consumers
         ),
+        readers=tuple(_readers(name, stream.last_sequence, replicas)) if prefix == JOURNAL_PREFIX else (),
     )
+
+
+def _readers(journal: str, last: int, replicas: Sequence[Replica]) -> Iterator[JournalReader]:
+    """Yield who reads a journal; who has told its place after the journal was looked at is not ahead of it."""
+    for one in replicas:
+        for place in one.places:
+            if place.journal == journal:
+                yield JournalReader(
+                    actor=one.actor,
+                    replica=one.replica,
+                    reader=place.reader,
+                    sequence=place.sequence,
+                    lag=max(last - place.sequence, 0),
+                )
 
 
 async def _tap(app: AppContext, _request: RequestContext, arguments: TapQuery) -> Response:

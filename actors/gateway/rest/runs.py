@@ -11,6 +11,7 @@ from starlette.responses import Response
 from actors.gateway import runs
 from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
+from actors.gateway.captures import media_type, own_capture
 from actors.gateway.errors import RunFault, to_run_fault
 from actors.gateway.http import EVENTS, JSON, answer, refusal
 from actors.gateway.request import RequestContext
@@ -66,6 +67,12 @@ class ArtifactPath(Struct, frozen=True, kw_only=True, rename="camel", forbid_unk
     artifact_id: Annotated[str, _ARTIFACT_ID]
 
 
+class CapturePath(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    """Which capture is meant."""
+
+    name: Annotated[str, Meta(max_length=MAX_HANDLE_CHARS, description="Name of the capture, as a step tells it.")]
+
+
 async def _templates(app: AppContext, _request: RequestContext, _arguments: None) -> Response:
     return answer(await runs.templates(app))
 
@@ -111,6 +118,17 @@ async def _artifact(app: AppContext, request: RequestContext, arguments: PiecePa
     return answer(await runs.artifact(app, request, piece))
 
 
+async def _capture(app: AppContext, request: RequestContext, arguments: CapturePath) -> Response:
+    """Return what was captured for the caller; a name of somebody else's is one that there is not."""
+    data = await own_capture(app, request, arguments.name)
+    headers = {
+        "Content-Disposition": "attachment",
+        "Content-Security-Policy": "default-src 'none'; sandbox",
+        "Cache-Control": "private, no-store",
+    }
+    return Response(data, headers=headers, media_type=media_type(arguments.name))
+
+
 async def _content(app: AppContext, request: RequestContext, arguments: ArtifactPath) -> Response:
     return ArtifactDownload(
         app, request, await runs.artifact(app, request, ArtifactRequest(artifact_id=arguments.artifact_id))
@@ -150,8 +168,8 @@ _LEAVING = (
 _FOLLOWED = (
     "Server-sent events. Each thing that happens to the run is one, with its id, its name (`queued`, `started`, "
     "`resumed`, `cancel_requested`, `step`, and at last the status that the run ends in) and JSON as its data: "
-    "`{id, event, at, status, totalSteps, doneSteps}`, of a step also `step`, `name`, `startedAt`, `stepStatus` and "
-    "`errorCode`. "
+    "`{id, event, at, status, totalSteps, doneSteps}`, of a step also `step`, `name`, `startedAt`, `stepStatus`, "
+    "`errorCode` and, in a run with `screenshots`, `screenshot`, a name for GET /api/captures/{name}. "
     "Then comes `end`, with the run as GET /api/runs/{runId} tells it, without its result, and the stream is closed. "
     "`error` in its place says why no more can be told. A reader that comes back with `Last-Event-ID`, as browsers do, "
     "or with `after` hears what it has missed. Whoever closes the stream leaves the run as it is."
@@ -284,6 +302,19 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         media=(ArtifactType.CSV.media_type, ArtifactType.MARKDOWN.media_type, JSON),
         errors=_INSIDE | {410},
         example=_ARTIFACT_EXAMPLE,
+        **_FAMILY,
+    ),
+    Endpoint(
+        method="GET",
+        path="/api/captures/{name}",
+        name="getCapture",
+        summary="Return a screenshot, a PDF or a download that was captured for you, as it is.",
+        about="It is kept for a day. One of another key is a 404.",
+        run=_capture,
+        params=CapturePath,
+        media=("image/jpeg", "image/png", "application/pdf", "application/octet-stream"),
+        errors=_INSIDE | {410},
+        example={"name": "screenshot-5f1c-9ad0.jpg"},
         **_FAMILY,
     ),
     Endpoint(

@@ -12,6 +12,7 @@ from actors.gateway import collections
 from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
 from actors.gateway.approvals import whose
+from actors.gateway.captures import captured_file
 from actors.gateway.http import HttpStatusError, answer
 from actors.gateway.request import RequestContext
 from actors.gateway.rest.collections import CollectionPath, Id, Limit, Offset
@@ -110,7 +111,7 @@ async def _file(app: AppContext, request: RequestContext, arguments: TextFileQue
     if outcome.result is None:
         return outcome_response(outcome)
     shared = outcome.result.payload
-    data = await collections.captured_file(app, str(shared["name"]))
+    data = await captured_file(app, str(shared["name"]))
     headers = {
         "Content-Disposition": f"attachment; filename*=UTF-8''{quote(str(shared['fileName']), safe='')}",
         "Content-Security-Policy": "default-src 'none'; sandbox",

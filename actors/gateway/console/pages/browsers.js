@@ -74,19 +74,21 @@ function useHand(path) {
   return { held: until > 0, hold };
 }
 
+// Draws a picture as large as it is; one that cannot be read is left out.
+export async function draw(canvas, picture) {
+  const image = await createImageBitmap(picture).catch(() => null);
+  if (!image) return;
+  [canvas.width, canvas.height] = [image.width, image.height];
+  canvas.getContext('2d').drawImage(image, 0, 0);
+  image.close();
+}
+
 export function Screen({ view, held, act }) {
   const place = useRef(null);
   useEffect(() => {
     if (!view.picture) return;
     const bytes = Uint8Array.from(atob(view.picture), (one) => one.charCodeAt(0));
-    createImageBitmap(new Blob([bytes], { type: 'image/jpeg' })).then((image) => {
-      const canvas = place.current;
-      if (canvas) {
-        [canvas.width, canvas.height] = [image.width, image.height];
-        canvas.getContext('2d').drawImage(image, 0, 0);
-      }
-      image.close();
-    }, () => {});
+    draw(place.current, new Blob([bytes], { type: 'image/jpeg' }));
   }, [view.picture]);
   const click = (event) => {
     const box = place.current.getBoundingClientRect(), share = (at, from, size) => Math.min(Math.max((at - from) / size, 0), 0.999);

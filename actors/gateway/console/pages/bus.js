@@ -68,14 +68,17 @@ const KEPT = [
   { name: 'Size', number: true, cell: (one) => html`${bytes(one.sizeBytes)}${one.maxBytes && html` <small class="soft">of ${bytes(one.maxBytes)}</small>`}` },
   { name: 'Last written', cell: last },
 ];
+const behind = (one) => Math.max(0, ...one.readers.map((reader) => reader.lag));
+const JOURNALS = [KEPT[0], { name: 'Lag', number: true, cell: (one) => html`<span class=${behind(one) ? 'bad' : ''}>${one.readers.length ? number(behind(one)) : '–'}</span>` },
+  { name: 'Readers', cell: (one) => html`<span class="soft">${one.readers.map((reader) => `${reader.actor} ${reader.reader}${reader.lag ? ` (${number(reader.lag)} behind)` : ''}`).join(', ')}</span>` }, ...KEPT.slice(1)];
 const OTHERS = [{ name: 'Kind', cell: (one) => one.kind }, ...KEPT];
 
 function Streams({ streams }) {
   const of = (...kinds) => streams.filter((one) => kinds.includes(one.kind)), key = (one) => `${one.kind} ${one.name}`;
   const others = of('bucket', 'files', 'claims', 'other');
   return html`<${Card} title="Queues of work"><${Table} caption="Queues of work" columns=${QUEUES} rows=${of('queue')} keyOf=${key} empty="There is none." /><//>
-    <${Card} title="Journals"><p class="soft">Who follows a journal asks for what comes next, and keeps its place itself: there are no consumers to lag.</p>
-      <${Table} caption="Journals" columns=${KEPT} rows=${of('journal')} keyOf=${key} empty="There is none." /><//>
+    <${Card} title="Journals"><p class="soft">Lag is how many lines the last of its readers has still to take in.</p>
+      <${Table} caption="Journals" columns=${JOURNALS} rows=${of('journal')} keyOf=${key} empty="There is none." /><//>
     <${Card} title="Tables and files"><details><summary>${number(others.length)} buckets and stores, ${bytes(others.reduce((total, one) => total + one.sizeBytes, 0))}</summary>
       <${Table} caption="Buckets and stores of files" columns=${OTHERS} rows=${others} keyOf=${key} /></details><//>`;
 }

@@ -1,8 +1,9 @@
 // One run: its steps on one line of time, live; what came of it, the files that it left, and what can still be done about it.
-import { html, useEffect, useState } from '../htm.js';
-import { call, download, follow, get } from '../api.js';
+import { html, useEffect, useRef, useState } from '../htm.js';
+import { blob, call, download, follow, get } from '../api.js';
 import { Act, Badge, Card, CopyAs, Failure, Figure, Figures, Loading, Table, Time, Title, bytes, duration, useLoaded } from '../parts.js';
 import { go, link } from '../router.js';
+import { draw } from './browsers.js';
 import { Progress } from './runs.js';
 
 const MAX_STEPS = 200;
@@ -31,6 +32,20 @@ export function useEvents(id, ended) {
   return state;
 }
 
+// How the page looked at the end of a step, once somebody wants to see it.
+function Shown({ step }) {
+  const place = useRef(null), [open, setOpen] = useState(false), [error, setError] = useState(null);
+  useEffect(() => {
+    if (!open) return undefined;
+    const stop = new AbortController();
+    blob(`/api/captures/${encodeURIComponent(step.screenshot)}`, stop.signal)
+      .then((picture) => place.current && draw(place.current, picture), (failed) => stop.signal.aborted || setError(failed));
+    return () => stop.abort();
+  }, [open]);
+  return html`<details class="shot" onToggle=${(event) => setOpen(event.currentTarget.open)}><summary>Screenshot</summary>
+    ${error ? html`<${Failure} error=${error} />` : open && html`<canvas ref=${place} class="screen" width="640" height="400" role="img" aria-label=${`The page after ${step.name}`}></canvas>`}</details>`;
+}
+
 function Timeline({ events, run }) {
   const steps = events.filter((one) => one.event === 'step'), marks = events.filter((one) => one.event !== 'step');
   if (!events.length) return null;
@@ -49,6 +64,7 @@ function Timeline({ events, run }) {
             <rect x=${Math.min(from, 994)} width=${Math.max(place(one.at) - from, 6)} height="10" rx="2" /></svg>
           <span class="soft number">${one.startedAt ? duration(one.at - one.startedAt) : ''}</span>
           <span><${Badge} of=${one.stepStatus} /> ${one.errorCode && html`<code>${one.errorCode}</code>`}</span>
+          ${one.screenshot && html`<${Shown} step=${one} />`}
         </li>`;
       })}
     </ol>
@@ -95,7 +111,7 @@ export function Run({ route, me }) {
   };
   const repeat = async () => {
     const kinds = (run.artifacts ?? []).map((one) => one.type);
-    const body = { templateId: run.templateId, inputs: run.inputs, options: { mode: 'async', ...(kinds.length && { artifacts: kinds }) } };
+    const body = { templateId: run.templateId, inputs: run.inputs, options: { mode: 'async', ...(kinds.length && { artifacts: kinds }), ...(events.some((one) => one.screenshot) && { screenshots: true }) } };
     go(['runs', (await call('POST', '/api/runs', { body })).runId]);
   };
   const resume = async () => go(['runs', (await call('POST', `${path}/resume`, { body: {} })).runId]);

@@ -21,6 +21,7 @@ from msgspec import Struct
 from actors.gateway import browsers
 from actors.gateway.access.caller import Caller, Scope
 from actors.gateway.app_context import AppContext
+from actors.gateway.captures import captured_file
 from actors.gateway.errors import ToolError, to_tool_error, tool_error_text
 from actors.gateway.mcp.resources import capture_link
 from actors.gateway.mcp.tool import BuiltinTool, ToolAnswer, ToolImage, ToolLink, by_name
@@ -237,8 +238,8 @@ async def _captured(app: AppContext, result: results.Done) -> tuple[tuple[ToolIm
     if not isinstance(result, results.ScreenshotTaken) or result.image.size > MAX_IMAGE_BYTES:
         return (), links
     try:
-        data = await (await app.bus.objects(CAPTURES)).get(result.image.name)
-    except KeyError:
+        data = await captured_file(app, result.image.name)
+    except FaultError:
         return (), links
     return (ToolImage(result.image.media_type, data),), ()
 

@@ -214,6 +214,7 @@ async def test_a_file_of_before_is_read_on(tmp_path: Path) -> None:
                 for name in ("positions", "chat_events", "llm_runs", "visits", *SEARCHED, *COLLECTED, *CHATTED)
             ),
             "ALTER TABLE events DROP COLUMN started_at",
+            "ALTER TABLE events DROP COLUMN screenshot",
             "DROP INDEX runs_changed",
             "PRAGMA user_version = 1",
             "UPDATE runs SET template_id = 'of the file'",
