@@ -135,7 +135,7 @@ const REQUESTS = [
 ];
 
 // A picture of the page, by a browser that is opened for it and closed again: it is not how the page was when it was read.
-function Looks({ url }) {
+export function Looks({ url, title = 'How it looks' }) {
   const [view, setView] = useState(null);
   const look = async () => {
     const sessionId = newId();
@@ -146,7 +146,7 @@ function Looks({ url }) {
       await tool('POST', '/api/tools/close_session', { sessionId }).catch(() => {});
     }
   };
-  return html`<${Card} title="How it looks">${view ? html`<${Screen} view=${view} />` : html`<${Act} words="Have a browser show it" act=${look} />`}<//>`;
+  return html`<${Card} title=${title}>${view ? html`<${Screen} view=${view} />` : html`<${Act} words="Have a browser show it" act=${look} />`}<//>`;
 }
 
 function Result({ result, query, me }) {

@@ -6,7 +6,7 @@ import { Markdown, WebLink } from '../markdown.js';
 import { Badge, Card, CopyAs, Failure, Figure, Figures, Filters, Loading, Table, Time, Title, duration, number, useLoaded } from '../parts.js';
 import { link } from '../router.js';
 import { TIERS } from '../system.js';
-import { Confidence, Ladder, LeftOut } from './page.js';
+import { Confidence, Ladder, LeftOut, Looks } from './page.js';
 
 const LIMIT = 50;
 const OUTCOMES = { '': 'any', read: 'was read', failed: 'was not to be had' };
@@ -57,15 +57,16 @@ function Compared({ visit, against }) {
     ${other && html`<${Diff} before=${(older ? other : visit).markdown ?? ''} after=${(older ? visit : other).markdown ?? ''} />`}<//>`;
 }
 
-function Read({ visit }) {
+function Read({ visit, me }) {
   return html`<${LeftOut} counts=${visit.leftOut} />
     <div class="two"><${Card} title="What it said" kind="words"><${Markdown} text=${visit.markdown ?? ''} />
         ${visit.chars > (visit.markdown ?? '').length && html`<p class="soft">Its beginning: it had ${number(visit.chars)} characters.</p>`}<//>
-      <div>${visit.fieldConfidence && html`<${Confidence} of=${visit.fieldConfidence} />`}
+      <div>${me.scopes.includes('browser') && html`<${Looks} url=${visit.finalUrl || visit.url} title="How it looks now" />`}
+        ${visit.fieldConfidence && html`<${Confidence} of=${visit.fieldConfidence} />`}
         ${visit.decisionTrace && html`<${Ladder} trace=${visit.decisionTrace} />`}</div></div>`;
 }
 
-export function Visit({ route }) {
+export function Visit({ route, me }) {
   const id = route.parts[1], path = `/api/visits/${encodeURIComponent(id)}`, { against = '' } = route.query;
   const { data, error, again } = useLoaded((signal) => get(path, { signal }), [path]);
   const visit = data?.visit;
@@ -85,5 +86,5 @@ export function Visit({ route }) {
         <div class="row"><a class="button" href=${link('page', { url: visit.url })}>Read it now</a><${CopyAs} call=${['GET', path]} /></div><//>
       <${Others} id=${id} against=${against} path=${path} />
       ${against && html`<${Compared} visit=${visit} against=${against} />`}
-      ${!visit.code && html`<${Read} visit=${visit} />`}`}`;
+      ${!visit.code && html`<${Read} visit=${visit} me=${me} />`}`}`;
 }
