@@ -59,7 +59,7 @@ def checks_of(
         for path in shared
         if _echoed(path, piece, pages, values)
     ]
-    slotted_paths = set(_slot_paths(mapping))
+    slotted_paths = set(source_paths(mapping))
     written, holders = frozenset(_numbers(mapping)), {path for other in values for path in _holders(other)}
     fixed = [
         AnswerCheck(path=path, value=values_known[0])
@@ -100,7 +100,7 @@ def absences(former: PagePattern, pages: Sequence[Sequence[Any]]) -> tuple[Answe
     """Return what `former` wrote and the answers of `pages` have no more: if it comes back, a page says it again."""
     values = [_values(answers) for answers in pages]
     there = {path for one in values for path in (*one, *_holders(one))}
-    written = () if former.mapping is None else _slot_paths(former.mapping)
+    written = () if former.mapping is None else source_paths(former.mapping)
     gone = (*written, *(check.path for check in former.checks if not check.slot and check.value is None))
     return tuple(AnswerCheck(path=path, value=None) for path in dict.fromkeys(gone) if path not in there)
 
@@ -116,6 +116,13 @@ def _is_met(check: AnswerCheck, slots: Mapping[str, str], values: Values, holder
 
 def _is_nothing(value: object) -> bool:
     return value is None or value in ([], {})
+
+
+def nodes_of(answers: Sequence[Any]) -> frozenset[Path]:
+    """Return the paths of all that answers have something at, and of what holds it; every array is one step."""
+    values = _values(answers)
+    there = (path for path, some in values.items() if not all(one in ("", None) for one in some))
+    return frozenset((*there, *_holders(values)))
 
 
 def _holders(values: Values) -> frozenset[Path]:
@@ -198,7 +205,8 @@ def _values(answers: Sequence[Any]) -> Values:
 # -- which places of the answers a mapping writes ---------------------------------------------------------------------
 
 
-def _slot_paths(mapping: PageMapping) -> Iterator[Path]:
+def source_paths(mapping: PageMapping) -> Iterator[Path]:
+    """Yield all places of the answers that a mapping writes, goes through, or decides by."""
     for _, source, levels in _sources((mapping.page, *mapping.markdown, *mapping.text), ((),)):
         if (path := _absolute(source, levels)) is not None:
             yield path

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from msgspec import structs
 
 from actors.learner.patterns.drafting import PatternDraft, SampledPage, drafted, same_page
+from actors.learner.patterns.repairing import repaired
 from actors.patterns.addresses import Observed, match, page_template, requests_of
 from actors.patterns.answer_checks import MAX_CHECKS, absences, mark_of, met
 from actors.patterns.mapping import DriftError, Shown, UnknownCaseError, agreement, render
@@ -107,7 +108,7 @@ def _drafted(working: PagePattern | None, shown: Shown | None, group: Sequence[S
     if shown is not None and _says_more(working, shown):
         return drafted(group, working.page)
     fresh = _fresh(working, group)
-    draft = drafted(fresh, working.page)
+    draft = repaired(working, fresh) or drafted(fresh, working.page)
     return draft or (_counting(drafted(group, working.page), fresh) if len(fresh) < len(group) else None)
 
 

@@ -101,7 +101,7 @@ def _joint(group: Sequence[SampledPage], others: Sequence[SampledPage], known: s
     if not requests or len(shown) < len(group) or (mapping := induce(shown)) is None:
         return None
     requests, shown, mapping = _leanest(requests, shown, mapping)
-    requests = tuple(map(_authorized, requests, repeat(group[-1]), shown[-1].answers))
+    requests = tuple(map(authorized, requests, repeat(group[-1]), shown[-1].answers))
     if not all(set(one.auth_headers) <= one.auth_places.keys() for one in requests):
         return None  # what authorizes them stands nowhere in the login
     draft = _draft_of(template, requests, shown, mapping)
@@ -157,7 +157,7 @@ def _renumbered(request: ApiRequest, without: int) -> ApiRequest:
     return structs.replace(request, url=url, body=body)
 
 
-def _authorized(request: ApiRequest, page: SampledPage, answer: object) -> ApiRequest:
+def authorized(request: ApiRequest, page: SampledPage, answer: object) -> ApiRequest:
     """Return the request that got an answer with the places in its login where its credentials stand."""
     exchange = next((one for one in page.observed.exchanges if one.body is answer), None)
     return request if exchange is None else structs.replace(request, auth_places=exchange.places)

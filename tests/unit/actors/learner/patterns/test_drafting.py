@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -10,6 +10,8 @@ from msgspec import structs
 
 from actors.learner.patterns.course import Changes, learned
 from actors.patterns.answer_checks import first_unmet
+from actors.patterns.mapping import render
+from actors.patterns.shapes import drift_of
 from actors.patterns.trust import can_bypass, first_score, page_hash
 from protocol.documents import WebObservationSummary
 from protocol.page import PageFields
@@ -141,3 +143,39 @@ def test_what_is_gone_from_the_answers_is_noticed_where_it_comes_back() -> None:
     assert can_bypass(pattern, NOW)
     assert first_unmet(pattern.checks, {"number": "4"}, (without[4].exchanges[0].body,)) == ""
     assert first_unmet(pattern.checks, {"number": "4"}, (back.body,)) == "0.said"
+
+
+def renamed(body: dict[str, Any]) -> dict[str, Any]:
+    return {("words" if name == "said" else name): value for name, value in body.items()}
+
+
+def nested(body: dict[str, Any]) -> dict[str, Any]:
+    return body | {"title": {"value": body["title"], "format": "plain"}}
+
+
+@pytest.mark.parametrize("change", [renamed, nested, dict], ids=["renamed", "nested", "elsewhere"])
+def test_what_has_moved_is_found_and_the_kinds_of_pages_that_are_known_stay_known(
+    change: Callable[[dict[str, Any]], dict[str, Any]],
+) -> None:
+    """Two pages show where values stand now; that there may be none in stock was learned of another page before."""
+    first = [sample(0), sample(1), sample(2, stock="none"), sample(3, stock="none")]
+    (known,) = after(first)
+    late: list[PageSample] = []
+    for number, stock in ((4, "plenty"), (5, "plenty"), (1, "none")):
+        one = sample(number, stock)
+        (exchange,) = one.exchanges
+        address = exchange.url.replace("/api/", "/v2/") if change is dict else exchange.url
+        moved = structs.replace(exchange, url=address, body=change(exchange.body))
+        late.append(structs.replace(one, exchanges=(moved,), at_ms=NOW + number))
+    shown = late[:2]
+
+    (unsure,) = learned([known], shown[0], tuple(reversed(first)), NOW + 10).put or (known,)
+    (pattern,) = learned([unsure], shown[1], (shown[0], *reversed(first)), NOW + 10).put
+    (answer,) = (one.body for one in late[2].exchanges)
+
+    assert can_bypass(pattern, NOW + 10)
+    assert pattern.mapping is not None
+    page = render(pattern.mapping, [answer], url(1), {"number": "1"})
+    assert page.markdown == late[2].page.markdown
+    assert drift_of(pattern.shapes[0], answer) is None
+    assert first_unmet(pattern.checks, {"number": "1"}, [answer]) == ""
