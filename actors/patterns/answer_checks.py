@@ -207,37 +207,38 @@ def _values(answers: Sequence[Any]) -> Values:
 
 def source_paths(mapping: PageMapping) -> Iterator[Path]:
     """Yield all places of the answers that a mapping writes, goes through, or decides by."""
-    for _, source, levels in _sources((mapping.page, *mapping.markdown, *mapping.text), ((),)):
-        if (path := _absolute(source, levels)) is not None:
+    for _, source, levels in sources_in((mapping.page, *mapping.markdown, *mapping.text), ((),)):
+        if (path := absolute(source, levels)) is not None:
             yield path
 
 
-def _sources(parts: Collection[Any], levels: tuple[Path, ...]) -> Iterator[tuple[str, ValueSource, tuple[Path, ...]]]:
+def sources_in(parts: Collection[Any], levels: tuple[Path, ...]) -> Iterator[tuple[str, ValueSource, tuple[Path, ...]]]:
+    """Yield the sources in parts of a mapping: what each is for, and the arrays around it, beginning with `levels`."""
     for part in parts:
         match part:
             case Fields(fields=fields):
-                yield from _sources(fields.values(), levels)
+                yield from sources_in(fields.values(), levels)
             case Items(parts=inner) | Text(pieces=inner):
-                yield from _sources(inner, levels)
+                yield from sources_in(inner, levels)
             case One(node=node, when=when):
                 if when is not None:
                     yield "when", when.source, levels
-                yield from _sources((node,), levels)
+                yield from sources_in((node,), levels)
             case Each(source=source, parts=inner) | Join(source=source, pieces=inner):
                 yield "each", source, levels
-                array = _absolute(source, levels)
-                yield from _sources(inner, (*levels, (*(array or ()), EACH)))
+                array = absolute(source, levels)
+                yield from sources_in(inner, (*levels, (*(array or ()), EACH)))
             case CaseChoice(test=test, cases=cases):
                 yield "case", test.source, levels
                 for pieces in cases.values():
-                    yield from _sources(pieces, levels)
+                    yield from sources_in(pieces, levels)
             case Slot(source=source) | Raw(source=source):
                 yield "slot", source, levels
             case _:
                 pass
 
 
-def _absolute(source: ValueSource, levels: tuple[Path, ...]) -> Path | None:
+def absolute(source: ValueSource, levels: Sequence[Path]) -> Path | None:
     """Return a place from the answers on; None where it is none in them."""
     if source.level >= len(levels):
         return None

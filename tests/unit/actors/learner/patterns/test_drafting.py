@@ -153,6 +153,20 @@ def nested(body: dict[str, Any]) -> dict[str, Any]:
     return body | {"title": {"value": body["title"], "format": "plain"}}
 
 
+def test_what_is_gone_for_good_is_written_no_more() -> None:
+    (known,) = after([sample(0), sample(1), sample(2, stock="none"), sample(3, stock="none")])
+    late = [structs.replace(sample(number, whole=False), at_ms=NOW + number) for number in (4, 5)]
+    (unsure,) = learned([known], late[0], (), NOW + 10).put or (known,)
+    (pattern,) = learned([unsure], late[1], late[:1], NOW + 10).put
+    none_left = sample(1, stock="none", whole=False)
+    (exchange,) = none_left.exchanges
+
+    assert can_bypass(pattern, NOW + 10)
+    assert pattern.mapping is not None
+    page = render(pattern.mapping, [exchange.body], url(1), {"number": "1"})
+    assert page.markdown == none_left.page.markdown
+
+
 @pytest.mark.parametrize("change", [renamed, nested, dict], ids=["renamed", "nested", "elsewhere"])
 def test_what_has_moved_is_found_and_the_kinds_of_pages_that_are_known_stay_known(
     change: Callable[[dict[str, Any]], dict[str, Any]],
