@@ -205,10 +205,10 @@ def _values(answers: Sequence[Any]) -> Values:
 # -- which places of the answers a mapping writes ---------------------------------------------------------------------
 
 
-def source_paths(mapping: PageMapping) -> Iterator[Path]:
-    """Yield all places of the answers that a mapping writes, goes through, or decides by."""
-    for _, source, levels in sources_in((mapping.page, *mapping.markdown, *mapping.text), ((),)):
-        if (path := absolute(source, levels)) is not None:
+def source_paths(mapping: PageMapping, use: str = "") -> Iterator[Path]:
+    """Yield all places of the answers that a mapping uses, or those for one `use`: "slot" is what it writes."""
+    for kind, source, levels in sources_in((mapping.page, *mapping.markdown, *mapping.text), ((),)):
+        if use in ("", kind) and (path := absolute(source, levels)) is not None:
             yield path
 
 

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from msgspec import structs
 
-from actors.learner.patterns.drafting import PatternDraft, SampledPage, drafted, same_page
+from actors.learner.patterns.drafting import PatternDraft, SampledPage, accounts_for, drafted
 from actors.learner.patterns.repairing import repaired
 from actors.patterns.addresses import Observed, match, page_template, requests_of
 from actors.patterns.answer_checks import MAX_CHECKS, absences, mark_of, met
@@ -55,13 +55,15 @@ def learned(known: Sequence[PagePattern], sample: PageSample, others: Sequence[P
     working = next((one for one in matching if one.mapping is not None), None)
     group = [*reversed(_alike(page, others, working)), page]
     shown = None if working is None else page.shown(working.requests, working.page)
-    if working is not None and shown is not None and _accounts_for(working, shown):
+    if working is not None and shown is not None and accounts_for(working, shown):
         confirmed = _confirmed(working, page, shown, now_ms)
         draft = drafted(group, working.page) if len(confirmed.reproduced) < MIN_PAGES else None
         if draft is None or len(draft.held_out) < MIN_PAGES:
             return Changes((confirmed,))
     else:
         draft = _drafted(working, shown, group)
+    if draft is not None and len(draft.held_out) < MIN_PAGES and working is not None and _was_right(working):
+        draft = None  # what is known of its pages is worth more than a draft that nothing bears out yet
     if draft is None and working is None:
         return _hint(matching, page, len(own), now_ms)
     if draft is None:
@@ -73,16 +75,6 @@ def learned(known: Sequence[PagePattern], sample: PageSample, others: Sequence[P
 
 
 # -- a pattern that is known ------------------------------------------------------------------------------------------
-
-
-def _accounts_for(pattern: PagePattern, shown: Shown) -> bool:
-    """Return whether a pattern makes a page as it was rendered, of answers whose shapes it knows."""
-    known = zip(pattern.shapes, shown.answers, strict=True)
-    return (
-        pattern.mapping is not None
-        and all(drift_of(shape, answer) is None for shape, answer in known)
-        and same_page(pattern.mapping, shown)
-    )
 
 
 def _confirmed(pattern: PagePattern, page: SampledPage, shown: Shown, now_ms: int) -> PagePattern:
@@ -108,7 +100,7 @@ def _drafted(working: PagePattern | None, shown: Shown | None, group: Sequence[S
     if shown is not None and _says_more(working, shown):
         return drafted(group, working.page)
     fresh = _fresh(working, group)
-    draft = repaired(working, fresh) or drafted(fresh, working.page)
+    draft = repaired(working, group) or drafted(fresh, working.page)
     return draft or (_counting(drafted(group, working.page), fresh) if len(fresh) < len(group) else None)
 
 
@@ -118,10 +110,14 @@ def _fresh(pattern: PagePattern, group: Sequence[SampledPage]) -> list[SampledPa
     One that has made no page beyond those that it was drafted from was drafted from pages too much alike: that it does
     not make another is no change of the API, and they count as well.
     """
-    was_right = set(pattern.reproduced) - set(pattern.made_of) or pattern.observations > len(pattern.made_of)
-    own = () if was_right else pattern.made_of
+    own = () if _was_right(pattern) else pattern.made_of
     since = pattern.verified_at
     return [page for page in group if not since or page.sample.at_ms > since or page_hash(page.url) in own]
+
+
+def _was_right(pattern: PagePattern) -> bool:
+    """Return whether a pattern has made a page beyond those that it was drafted from."""
+    return bool(set(pattern.reproduced) - set(pattern.made_of)) or pattern.observations > len(pattern.made_of)
 
 
 def _says_more(pattern: PagePattern, shown: Shown) -> bool:

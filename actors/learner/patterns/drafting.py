@@ -16,7 +16,7 @@ from actors.patterns.mapping import Agreement, DriftError, Shown, agreement, ind
 from actors.patterns.shapes import drift_of, shape_of
 from actors.patterns.trust import MIN_PAGES
 from protocol.patterns.mapping import PageMapping
-from protocol.patterns.pattern import MAX_REQUESTS, AnswerCheck, ApiRequest
+from protocol.patterns.pattern import MAX_REQUESTS, AnswerCheck, ApiRequest, PagePattern
 from protocol.patterns.sample import PageSample
 
 PAGES_TOGETHER: Final = (5, 3)
@@ -83,6 +83,16 @@ def same_page(mapping: PageMapping, shown: Shown) -> bool:
     """Return whether a mapping makes a page as it was rendered."""
     compared = _compared(mapping, shown)
     return compared is not None and compared.same
+
+
+def accounts_for(pattern: PagePattern, shown: Shown) -> bool:
+    """Return whether a pattern makes a page as it was rendered, of answers whose shapes it knows."""
+    known = zip(pattern.shapes, shown.answers, strict=True)
+    return (
+        pattern.mapping is not None
+        and all(drift_of(shape, answer) is None for shape, answer in known)
+        and same_page(pattern.mapping, shown)
+    )
 
 
 def _choices(group: Sequence[SampledPage]) -> Iterator[Sequence[SampledPage]]:

@@ -41,8 +41,10 @@ def possible_moves(
     """
     yield ()
     used = {_in_arrays(path) for path in source_paths(mapping)}
+    written = {_in_arrays(path) for path in source_paths(mapping, "slot")}
     there = frozenset(path for one in answers for path in nodes_of(one))
-    gone = sorted((path for path in used if path not in there), key=len)
+    holders = {path[:length] for path in there for length in range(1, len(path))}
+    gone = sorted((path for path in used if path not in there or path in written & holders), key=len)
     first = [path for path in gone if not any(path[:length] in gone for length in range(1, len(path)))]
     groups: dict[Key, list[Path]] = {}
     for path in first:

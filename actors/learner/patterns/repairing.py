@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar, cast
 
 from msgspec import Struct, structs
 
-from actors.learner.patterns.drafting import PatternDraft, SampledPage, authorized, same_page
+from actors.learner.patterns.drafting import PatternDraft, SampledPage, accounts_for, authorized, same_page
 from actors.learner.patterns.moving import ANSWERS, Move, described, moved, moved_shape, path_after, possible_moves
 from actors.patterns.addresses import requests_of
 from actors.patterns.answer_checks import checks_of, met, nodes_of, source_paths
@@ -24,6 +24,9 @@ from protocol.patterns.mapping import Each, Key, PageMapping
 from protocol.patterns.pattern import MAX_REQUESTS, AnswerCheck, ApiRequest, PagePattern
 
 _ANSWERED: Final = re.compile(r"\{([0-9]):")
+_LATEST: Final = (5, 3, MIN_PAGES)
+"""How many of the latest pages are made at most, by turns: earlier ones may be of before a further change."""
+
 T = TypeVar("T")
 
 
@@ -35,17 +38,30 @@ class _Way:
     mapping: PageMapping
 
 
-def repaired(pattern: PagePattern, pages: Sequence[SampledPage]) -> PatternDraft | None:
-    """Return a pattern that makes pages again which it has not made of their answers as they are by now.
+def repaired(pattern: PagePattern, group: Sequence[SampledPage]) -> PatternDraft | None:
+    """Return a pattern that makes those pages of a group again, the latest last, which it does not make as it is.
 
-    Each of them, two at least, is then made as it was rendered, by what was learned of others: what the mapping knows
-    of kinds of pages that are not among them stays known. None where the API has changed in another way than that
-    requests have other addresses, values other places, or a list comes in two answers for one, or in one again.
+    All of them, or the last few, two at least, are then made as they were rendered, by what was learned of others: what
+    the mapping knows of kinds of pages that are not among them stays known. None where the API has changed in another
+    way than that requests have other addresses, values other places or none, or a list comes in two answers for one, or
+    in one again.
     """
-    if pattern.mapping is None or len(pages) < MIN_PAGES:
+    unmade = [page for page in group if not _makes(pattern, page)]
+    sizes = sorted({min(size, len(unmade)) for size in _LATEST}, reverse=True)
+    drafts = (_repaired(pattern, pattern.mapping, unmade[-size:]) for size in sizes if size >= MIN_PAGES)
+    return next(filter(None, drafts), None)
+
+
+def _makes(pattern: PagePattern, page: SampledPage) -> bool:
+    shown = page.shown(pattern.requests, pattern.page)
+    return shown is not None and accounts_for(pattern, shown)
+
+
+def _repaired(pattern: PagePattern, mapping: PageMapping | None, pages: Sequence[SampledPage]) -> PatternDraft | None:
+    if mapping is None:
         return None
     candidates = requests_of([page.observed for page in pages], pattern.page) or ()
-    for way in _ways(pattern, pattern.mapping, candidates, pages[-1]):
+    for way in _ways(pattern, mapping, candidates, pages[-1]):
         shown = [one for page in pages if (one := page.shown(way.requests, pattern.page)) is not None]
         draft = _draft(pattern, way, shown) if len(shown) == len(pages) else None
         if draft is not None:
@@ -111,7 +127,8 @@ def _ways(
     yield from _way(candidates, chosen, mapping)
     for more in range(len(candidates)):
         if more not in chosen and len(chosen) < MAX_REQUESTS:
-            longer = _continued(mapping, len(chosen), _answer(more, candidates, page, pattern.page))
+            answers = [_answer(number, candidates, page, pattern.page) for number in (*chosen, more)]
+            longer = _continued(mapping, len(chosen), answers)
             yield from _way(candidates, [*chosen, more], longer)
 
 
@@ -150,15 +167,16 @@ def _answer(number: int, candidates: Sequence[ApiRequest], page: SampledPage, te
 # -- a list that comes in two answers ---------------------------------------------------------------------------------
 
 
-def _continued(mapping: PageMapping, number: int, answer: object) -> PageMapping:
-    """Return a mapping in which the items of a list are followed by those that one more answer has in its place."""
+def _continued(mapping: PageMapping, number: int, answers: Sequence[object]) -> PageMapping:
+    """Return a mapping in which the items of a list are followed by those that the last answer has in its place."""
 
     def with_rest(each: Each) -> tuple[Each, ...]:
-        way = each.source.path[2:]
-        if not is_array(_at(answer, way)):
+        first, way = answers[int(each.source.path[1])], each.source.path[2:]
+        rest = _at(answers[-1], way)
+        if not is_array(rest) or rest == _at(first, way):
             return (each,)
         source = structs.replace(each.source, path=(ANSWERS, number, *way))
-        return each, structs.replace(each, source=source, first=each.between)
+        return each, structs.replace(each, source=source, first=each.between, may_lack=True)
 
     return _relisted(mapping, with_rest)
 
