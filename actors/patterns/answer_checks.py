@@ -209,7 +209,12 @@ def source_paths(mapping: PageMapping, use: str = "") -> Iterator[Path]:
     """Yield all places of the answers that a mapping uses, or those for one `use`: "slot" is what it writes."""
     for kind, source, levels in sources_in((mapping.page, *mapping.markdown, *mapping.text), ((),)):
         if use in ("", kind) and (path := absolute(source, levels)) is not None:
-            yield path
+            yield in_arrays(path)
+
+
+def in_arrays(path: Path) -> Path:
+    """Return a path in which every place in an array is one step."""
+    return (*path[:1], *(EACH if isinstance(key, int) else key for key in path[1:]))
 
 
 def sources_in(parts: Collection[Any], levels: tuple[Path, ...]) -> Iterator[tuple[str, ValueSource, tuple[Path, ...]]]:

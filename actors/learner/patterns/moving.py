@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar, cast
 
 from msgspec import Struct, structs
 
-from actors.patterns.answer_checks import EACH, Path, absolute, nodes_of, source_paths, sources_in
+from actors.patterns.answer_checks import EACH, Path, absolute, in_arrays, nodes_of, source_paths, sources_in
 from protocol.patterns.mapping import Each, Join, Key, One, PageMapping, Raw, ValueSource
 from protocol.patterns.mapping import TemplateText as Text
 
@@ -40,8 +40,8 @@ def possible_moves(
     `shapes` describe the answers that the mapping was made of.
     """
     yield ()
-    used = {_in_arrays(path) for path in source_paths(mapping)}
-    written = {_in_arrays(path) for path in source_paths(mapping, "slot")}
+    used = set(source_paths(mapping))
+    written = set(source_paths(mapping, "slot"))
     there = frozenset(path for one in answers for path in nodes_of(one))
     holders = {path[:length] for path in there for length in range(1, len(path))}
     gone = sorted((path for path in used if path not in there or path in written & holders), key=len)
@@ -94,11 +94,6 @@ def _shape_at(shape: S, path: Sequence[Key]) -> S | None:
     return shape
 
 
-def _in_arrays(path: Path) -> Path:
-    """Return a path in which every place in an array is one step."""
-    return (*path[:1], *(EACH if isinstance(key, int) else key for key in path[1:]))
-
-
 # -- what follows from that -------------------------------------------------------------------------------------------
 
 
@@ -141,7 +136,7 @@ def _stands(part: object, moves: Sequence[Move], levels: tuple[Path, ...]) -> bo
             sources = [(source, levels)]
         case _:
             return True
-    paths = [_in_arrays(path) for source, around in sources if (path := absolute(source, around)) is not None]
+    paths = [in_arrays(path) for source, around in sources if (path := absolute(source, around)) is not None]
     return not any(path[: len(one.gone)] == one.gone for one in moves if not one.now for path in paths)
 
 
@@ -151,7 +146,7 @@ def _moved_source(source: ValueSource, moves: Sequence[Move], levels: tuple[Path
         return source
     around = len(levels[source.level])
     for move in moves:
-        if move.now and _in_arrays(path)[: len(move.gone)] == move.gone and around < len(move.gone):
+        if move.now and in_arrays(path)[: len(move.gone)] == move.gone and around < len(move.gone):
             place = len(move.gone) - 1
             now = (*path[around:place], *move.now, *path[place + 1 :])
             return structs.replace(source, path=(ANSWERS, *now) if source.level == 0 else now)
