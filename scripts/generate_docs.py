@@ -361,7 +361,7 @@ def cli_page() -> str:
     """Return how the command is used, in its own words."""
     from typer.main import get_command  # noqa: PLC0415 - only this page needs it
 
-    from actors.cli.main import app  # noqa: PLC0415 - as above
+    from actors.cli.verbs import app  # noqa: PLC0415 - as above
 
     parts: list[str] = []
     for path, text in _help(get_command(app), "weft", None):

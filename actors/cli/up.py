@@ -13,6 +13,7 @@ import typer
 from actors.cli import terminal
 from actors.cli.connection import connected, connected_or_private
 from actors.cli.options import ConfigFile, DataDir, Json, LogLevel, read
+from actors.cli.root import new_app
 from actors.cli.terminal import not_running
 from actors.settings import Loaded
 
@@ -174,3 +175,8 @@ async def _ask(loaded: Loaded) -> tuple[Replica, ...]:
     if not replicas:
         raise not_running(loaded.settings.data_dir, "No actor answers")
     return replicas
+
+
+app = new_app()
+for _verb in (up, status, mcp):
+    app.command()(_verb)

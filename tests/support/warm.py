@@ -213,7 +213,8 @@ def _main(fd: int) -> None:
     registry.warmed(registry.ACTORS)
     typer: Any = importlib.import_module("typer.main")
     typer.get_command = functools.cache(typer.get_command)
-    typer.get_command(importlib.import_module("actors.cli.main").app)
+    for name in ("actors.cli.up", "actors.cli.verbs"):
+        typer.get_command(importlib.import_module(name).app)
     gc.collect()
     gc.freeze()
     if line := Forks(socket.socket(fileno=fd), sys.stdin.fileno()).serve():

@@ -13,9 +13,11 @@ import typer
 from typer.testing import CliRunner
 
 from actors.cli import terminal
-from actors.cli.main import app, run
+from actors.cli.main import STARTING, run
 from actors.cli.terminal import duration_text
+from actors.cli.up import app as starting
 from actors.cli.up import parse_actors
+from actors.cli.verbs import app
 from actors.registry import ACTORS
 from actors.runtime.withheld import Withheld
 from actors.settings import Settings
@@ -58,6 +60,14 @@ def test_each_verb_explains_itself_and_each_of_its_options(verb: str) -> None:
     assert f"Usage: weft {verb}" in shown.output
     options = re.findall(r"^  (-\S.*?)(?:\s{2,}(\S.*))?$", shown.output, re.MULTILINE)
     assert options
+
+
+@pytest.mark.parametrize("verb", STARTING)
+def test_a_verb_that_starts_is_the_same_without_the_others(verb: str) -> None:
+    alone, among_all = (CliRunner().invoke(one, [verb, "--help"], prog_name="weft") for one in (starting, app))
+
+    assert alone.exit_code == 0
+    assert alone.output == among_all.output
 
 
 def test_the_help_names_every_verb() -> None:
@@ -272,7 +282,7 @@ def test_a_duration_has_two_units(ms: int, text: str) -> None:
 @pytest.mark.slow
 def test_help_waits_for_no_library_that_only_some_verbs_need() -> None:
     heavy = ("anyio._backends", "bus", "mcp", "nats", "starlette", "structlog", "turbohtml", "websockets")
-    code = f"import sys, actors.cli.main; print([name for name in sys.modules if name.startswith({heavy})])"
+    code = f"import sys, actors.cli.verbs; print([name for name in sys.modules if name.startswith({heavy})])"
 
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
