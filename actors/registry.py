@@ -13,6 +13,7 @@ import anyio
 import structlog
 
 from actors.actor import Actor
+from bus.seal import Seal, new_key
 from protocol.actions import Action
 from protocol.codec import decoder
 from protocol.faults import Code, FaultError, fault
@@ -90,6 +91,7 @@ def warmed(names: Iterable[str]) -> dict[str, type[Actor]]:
                 decoder(Response[answer])
     for kind in classes.values():
         kind.warm()
+    Seal.of(new_key()).seal(b"", "warm")  # OpenSSL gets ready at its first use: 1.5 MB in each process forked before
     anyio.run(anyio.sleep, 0)
     gc.freeze()
     gc.enable()

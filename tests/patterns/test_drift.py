@@ -14,7 +14,7 @@ from tests.patterns.apps import APART, APPLICATIONS
 from tests.patterns.changes import Change, fitting
 from tests.patterns.learning import VISITS, is_learned, learn
 from tests.patterns.serving import TRANSIENT, Served, serving
-from tests.patterns.visits import Visit, visit, wrong
+from tests.patterns.visits import Visit, missing, stray, visit
 from tests.support.scale import first
 
 pytestmark = [pytest.mark.nats, pytest.mark.browser, pytest.mark.slow]
@@ -64,7 +64,7 @@ def test_new_words_are_given_at_once(weft: System, served: list[Served]) -> None
     one.version += 1
 
     found = visit(weft, one, one.pages()[4])
-    assert (found.by_pattern, _amiss(one, found)) == (True, "")
+    assert (found.by_pattern, _amiss(weft, one, found)) == (True, "")
 
 
 def test_passing_trouble_changes_no_trust(weft: System, served: list[Served]) -> None:
@@ -108,10 +108,10 @@ def change_and_visit(weft: System, served: Served, change: Change | None, number
     served.change_to(change)
     pages = [served.pages()[number % len(served.pages())] for number in itertools.islice(numbers, VISITS + 1)]
     found = [visit(weft, served, page) for page in pages[:VISITS]]
-    amiss = next(filter(None, (_amiss(served, one) for one in found if one.result is not None)), "")
+    amiss = next(filter(None, (_amiss(weft, served, one) for one in found if one.result is not None)), "")
     recovered = is_learned(weft, served)
     last = visit(weft, served, pages[VISITS])
-    amiss = amiss or (_amiss(served, last) if last.result is not None else "")
+    amiss = amiss or (_amiss(weft, served, last) if last.result is not None else "")
     what = "back" if change is None else change.value
     return Trial(served.app.name, what, amiss, found[0].result is not None, recovered, served.unsafe)
 
@@ -121,7 +121,7 @@ def with_trouble(weft: System, served: Served) -> tuple[list[str], bool]:
     served.failing = TRANSIENT
     found = [visit(weft, served, page) for page in served.pages()[:PATIENT_VISITS]]
     served.failing = 0.0
-    amiss = [why for one in found if (why := _amiss(served, one))]
+    amiss = [why for one in found if (why := _amiss(weft, served, one))]
     return amiss, visit(weft, served, served.pages()[-1]).by_pattern
 
 
@@ -155,5 +155,15 @@ def _ready(weft: System, served: Served) -> None:
     assert is_learned(weft, served)
 
 
-def _amiss(served: Served, found: Visit) -> str:
-    return found.code if found.result is None else wrong(found.result, served, found.page)
+def _amiss(weft: System, served: Served, found: Visit) -> str:
+    """Return what is wrong with a page: it has something of another, or lacks what a rendered visit of it has."""
+    if found.result is None:
+        return found.code
+    if why := stray(found.result, served, found.page):
+        return why
+    lacking = set(missing(found.result, found.page))
+    if not lacking:
+        return ""
+    rendered = visit(weft, served, found.page, forceTier="playwright")
+    lacking -= set() if rendered.result is None else set(missing(rendered.result, found.page))
+    return f"lacks {sorted(lacking)[:3]}" if lacking else ""
