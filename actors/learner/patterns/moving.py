@@ -57,7 +57,10 @@ def possible_moves(
 
 
 def _ways(gone: Sequence[Path], there: Collection[Path], shapes: Sequence[Mapping[str, Any]]) -> list[tuple[Move, ...]]:
-    """Return where places with one name may have gone, all alike; what no answer had before comes first."""
+    """Return where places with one name may have gone, all alike; what no answer had before comes first.
+
+    Where there is nothing that no answer had before, they may be no more.
+    """
     tails: dict[tuple[Key, ...], list[bool]] = {}
     for path in gone:
         for one in there:
@@ -68,7 +71,9 @@ def _ways(gone: Sequence[Path], there: Collection[Path], shapes: Sequence[Mappin
                 is_new = number >= len(shapes) or not described(shapes[number], one[1:])
                 tails.setdefault(one[len(path) - 1 :], []).append(is_new)
     ranked = sorted(tails, key=lambda tail: (not all(tails[tail]), len(tail), str(tail)))
-    return [tuple(Move(path, tail) for path in gone) for tail in (*ranked, ())]
+    if not any(all(is_new) for is_new in tails.values()):
+        ranked.append(())
+    return [tuple(Move(path, tail) for path in gone) for tail in ranked]
 
 
 def _is_required(shapes: Sequence[Mapping[str, Any]], path: Path) -> bool:

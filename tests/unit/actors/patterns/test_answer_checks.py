@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from actors.patterns.answer_checks import checks_of, first_unmet, met
+from actors.patterns.answer_checks import absences, checks_of, first_unmet, met
 from protocol.patterns.mapping import AsIs as Text
 from protocol.patterns.mapping import Each, Fields, One, PageMapping, TemplateSlot, TemplateText, ValueSource
-from protocol.patterns.pattern import AnswerCheck
+from protocol.patterns.pattern import AnswerCheck, PagePattern, PatternSource
 
 NAME = ValueSource(level=1, path=("name",))
 NAMES = PageMapping(
@@ -61,3 +61,26 @@ def test_an_answer_of_another_page_or_state_is_told(number: str, given: dict[str
 
 def test_what_a_page_that_was_made_right_does_not_meet_is_no_check() -> None:
     assert met(CHECKS, {"number": "9"}, (answer(9, state="sold"),)) == (CHECKS[0], CHECKS[2])
+
+
+def test_what_one_item_had_is_missed_where_it_comes_back() -> None:
+    """A place that a mapping names by the number of an item is the same as in any other item."""
+    source = ValueSource(path=("answers", 0, "items", 0, "maker"))
+    line = One(node=TemplateText(pieces=(TemplateSlot(source=source, form=Text()),)))
+    mapping = PageMapping(page=Fields(fields={}), markdown=(line,))
+    former = PagePattern(
+        pattern_id="pat_a",
+        domain="mill.example",
+        page="",
+        requests=(),
+        score=0.0,
+        mapping=mapping,
+        source=PatternSource.MANUAL,
+    )
+
+    gone = absences(former, [(answer(7),), (answer(8),)])
+
+    assert gone == (AnswerCheck(path=(0, "items", "*", "maker")),)
+    back = answer(9)
+    back["items"][0]["maker"] = "Ada"
+    assert first_unmet(gone, {}, (back,)) == "0.items.*.maker"
