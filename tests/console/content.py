@@ -190,9 +190,10 @@ def look_at_what_was_read(tab: ConsoleTab, weft: System, garden: Site) -> None:
 
 def see_what_a_step_has_seen(tab: ConsoleTab, weft: System, garden: Site) -> None:
     """Compare two pages in a browser, and look at how one of them looked."""
+    urls = [garden.url("/warp"), garden.url("/reed")]
     body = {
         "templateId": "multi_tab_compare",
-        "inputs": {"urls": [garden.url("/warp"), garden.url("/reed")]},
+        "inputs": {"urls": urls},
         "options": {"mode": "sync", "screenshots": True},
     }
     run = weft.http.post("/api/runs", json=body).json()
@@ -202,7 +203,7 @@ def see_what_a_step_has_seen(tab: ConsoleTab, weft: System, garden: Site) -> Non
     expect(screen).to_be_visible()
     expect(screen).not_to_have_attribute("width", "640")
     tab.look("run-screenshot")
-    assert tab.page.locator("summary", has_text="Screenshot").count() == len(body["inputs"]["urls"])
+    assert tab.page.locator("summary", has_text="Screenshot").count() == len(urls)
 
 
 Use = Callable[[ConsoleTab, System, Site], None]

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from msgspec import structs
 
 from actors.learner.patterns.drafting import PatternDraft, SampledPage, accounts_for, drafted
-from actors.learner.patterns.repairing import repaired
+from actors.learner.patterns.repairing import is_made, repaired
 from actors.patterns.addresses import Observed, match, page_template, requests_of
 from actors.patterns.answer_checks import MAX_CHECKS, absences, mark_of, met
 from actors.patterns.mapping import DriftError, Shown, UnknownCaseError, agreement, render
@@ -107,11 +107,14 @@ def _drafted(working: PagePattern | None, shown: Shown | None, group: Sequence[S
 def _fresh(pattern: PagePattern, group: Sequence[SampledPage]) -> list[SampledPage]:
     """Return the pages that tell what makes those of a kind now: what came after a pattern was right for the last time.
 
-    One that has made no page beyond those that it was drafted from was drafted from pages too much alike: that it does
-    not make another is no change of the API, and they count as well.
+    When that was is not known any more once it has failed: then those count that it does not make. One that has made
+    no page beyond those that it was drafted from was drafted from pages too much alike: that it does not make another
+    is no change of the API, and they count as well.
     """
-    own = () if _was_right(pattern) else pattern.made_of
-    since = pattern.verified_at
+    was_right, since = _was_right(pattern), pattern.verified_at
+    if was_right and not since:
+        return [page for page in group if not is_made(pattern, page)]
+    own = () if was_right else pattern.made_of
     return [page for page in group if not since or page.sample.at_ms > since or page_hash(page.url) in own]
 
 

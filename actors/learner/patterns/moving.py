@@ -133,7 +133,7 @@ def moved(node: T, moves: Sequence[Move], levels: tuple[Path, ...] = ((),)) -> T
 
 
 def _stands(part: object, moves: Sequence[Move], levels: tuple[Path, ...]) -> bool:
-    """Return whether a part is still written: a line or a field of what is gone for good is not."""
+    """Return whether a part is still written: a line or a field of nothing but what is gone for good is not."""
     match part:
         case One(node=Text() | Raw()):
             sources = [(source, around) for _, source, around in sources_in((part,), levels)]
@@ -142,7 +142,8 @@ def _stands(part: object, moves: Sequence[Move], levels: tuple[Path, ...]) -> bo
         case _:
             return True
     paths = [in_arrays(path) for source, around in sources if (path := absolute(source, around)) is not None]
-    return not any(path[: len(one.gone)] == one.gone for one in moves if not one.now for path in paths)
+    gone = [one.gone for one in moves if not one.now]
+    return not paths or not all(any(path[: len(one)] == one for one in gone) for path in paths)
 
 
 def _moved_source(source: ValueSource, moves: Sequence[Move], levels: tuple[Path, ...]) -> ValueSource:

@@ -46,13 +46,13 @@ def repaired(pattern: PagePattern, group: Sequence[SampledPage]) -> PatternDraft
     way than that requests have other addresses, values other places or none, or a list comes in two answers for one, or
     in one again.
     """
-    unmade = [page for page in group if not _is_made(pattern, page)]
+    unmade = [page for page in group if not is_made(pattern, page)]
     sizes = sorted({min(size, len(unmade)) for size in _LATEST}, reverse=True)
     drafts = (_repaired(pattern, pattern.mapping, unmade[-size:]) for size in sizes if size >= MIN_PAGES)
     return next(filter(None, drafts), None)
 
 
-def _is_made(pattern: PagePattern, page: SampledPage) -> bool:
+def is_made(pattern: PagePattern, page: SampledPage) -> bool:
     """Return whether a pattern makes a page of answers whose shapes it knows."""
     shown = page.shown(pattern.requests, pattern.page)
     return shown is not None and accounts_for(pattern, shown)

@@ -129,6 +129,9 @@ class FakeStepContext:
         """Return what is left."""
         return self.left_ms
 
+    async def keep_screenshot(self, tab: int | None = None) -> None:
+        """Keep none."""
+
     @contextmanager
     def part(self, name: str) -> Generator[None]:
         """Note a part, and where it fails."""
