@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from itertools import islice, product
@@ -15,7 +15,7 @@ from protocol.patterns.mapping import Each, Join, Key, One, PageMapping, Raw, Va
 from protocol.patterns.mapping import TemplateText as Text
 
 MAX_TRIED: Final = 60
-"""Ways in which places may have moved that are tried at most."""
+"""Ways in which places may have moved that are tried at most: a hostile site may offer any number."""
 
 ANSWERS: Final = "answers"
 """The first step of a path that leads into answers, of which the number comes next."""
@@ -51,25 +51,29 @@ def possible_moves(
         groups.setdefault(path[-1], []).append(path)
     # What always was there has most likely moved: its ways are tried first, and so vary fastest.
     likely_last = sorted(groups.values(), key=lambda some: any(_is_required(shapes, path) for path in some))
-    ways = [[(), *_ways(some, there - used, shapes)] for some in likely_last]
+    keys: dict[Path, list[Key]] = {}
+    for path in there - used:
+        keys.setdefault(path[:-1], []).append(path[-1])
+    ways = [[(), *_ways(some, keys, shapes)] for some in likely_last]
     tried = (tuple(move for way in chosen for move in way) for chosen in product(*ways))
     yield from islice(filter(None, tried), MAX_TRIED)
 
 
-def _ways(gone: Sequence[Path], there: Collection[Path], shapes: Sequence[Mapping[str, Any]]) -> list[tuple[Move, ...]]:
+def _ways(
+    gone: Sequence[Path], keys: Mapping[Path, Sequence[Key]], shapes: Sequence[Mapping[str, Any]]
+) -> list[tuple[Move, ...]]:
     """Return where places with one name may have gone, all alike; what no answer had before comes first.
 
-    Where there is nothing that no answer had before, they may be no more.
+    `keys` are those that lead on from places. Where there is nothing that no answer had before, they may be no more.
     """
     tails: dict[tuple[Key, ...], list[bool]] = {}
     for path in gone:
-        for one in there:
-            held = len(one) == len(path) and one[:-1] == path[:-1]
-            inside = len(one) == len(path) + 1 and one[:-1] == path and one[-1] != EACH
-            if held or inside:
-                number = int(one[0])
-                is_new = number >= len(shapes) or not described(shapes[number], one[1:])
-                tails.setdefault(one[len(path) - 1 :], []).append(is_new)
+        beside = [(key,) for key in keys.get(path[:-1], ())]
+        inside = [(path[-1], key) for key in keys.get(path, ()) if key != EACH]
+        for tail in (*beside, *inside):
+            number, place = int(path[0]), (*path[1:-1], *tail)
+            is_new = number >= len(shapes) or not described(shapes[number], place)
+            tails.setdefault(tail, []).append(is_new)
     ranked = sorted(tails, key=lambda tail: (not all(tails[tail]), len(tail), str(tail)))
     if not any(all(is_new) for is_new in tails.values()):
         ranked.append(())

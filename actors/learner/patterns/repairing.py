@@ -12,7 +12,16 @@ from typing import Any, Final, TypeVar, cast
 from msgspec import Struct, structs
 
 from actors.learner.patterns.drafting import PatternDraft, SampledPage, accounts_for, authorized, same_page
-from actors.learner.patterns.moving import ANSWERS, Move, described, moved, moved_shape, path_after, possible_moves
+from actors.learner.patterns.moving import (
+    ANSWERS,
+    MAX_TRIED,
+    Move,
+    described,
+    moved,
+    moved_shape,
+    path_after,
+    possible_moves,
+)
 from actors.patterns.addresses import requests_of
 from actors.patterns.answer_checks import checks_of, met, nodes_of, source_paths
 from actors.patterns.mapping import Shown
@@ -62,9 +71,10 @@ def _repaired(pattern: PagePattern, mapping: PageMapping | None, pages: Sequence
     if mapping is None:
         return None
     candidates = requests_of([page.observed for page in pages], pattern.page) or ()
+    tries = iter(range(MAX_TRIED))
     for way in _ways(pattern, mapping, candidates, pages[-1]):
         shown = [one for page in pages if (one := page.shown(way.requests, pattern.page)) is not None]
-        draft = _draft(pattern, way, shown) if len(shown) == len(pages) else None
+        draft = _draft(pattern, way, shown, tries) if len(shown) == len(pages) else None
         if draft is not None:
             requests = tuple(map(authorized, draft.requests, repeat(pages[-1]), shown[-1].answers))
             can_ask = all(set(one.auth_headers) <= one.auth_places.keys() for one in requests)
@@ -72,8 +82,9 @@ def _repaired(pattern: PagePattern, mapping: PageMapping | None, pages: Sequence
     return None
 
 
-def _draft(pattern: PagePattern, way: _Way, shown: Sequence[Shown]) -> PatternDraft | None:
-    for moves in possible_moves(way.mapping, pattern.shapes, [one.answers for one in shown]):
+def _draft(pattern: PagePattern, way: _Way, shown: Sequence[Shown], tries: Iterator[int]) -> PatternDraft | None:
+    possible = possible_moves(way.mapping, pattern.shapes, [one.answers for one in shown])
+    for _, moves in zip(tries, possible, strict=False):
         mapping = moved(way.mapping, moves)
         if all(same_page(mapping, one) for one in shown):
             urls = tuple(one.url for one in shown)
