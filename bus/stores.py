@@ -272,7 +272,10 @@ class JournalLog(Generic[A]):
 
     @asynccontextmanager
     async def follow(self, after: int = 0, reader: str = "follower") -> AsyncGenerator[AsyncGenerator[JournalLine[A]]]:
-        """Yield every line after a sequence, then every new one, while the block lasts; failures are waited out."""
+        """Yield every line after a sequence, then every new one, while the block lasts; failures are waited out.
+
+        How far it is, is noted as the place of this `reader`.
+        """
         async with aclosing(self._lines(reader, after)) as lines:
             yield lines
 

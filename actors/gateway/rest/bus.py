@@ -14,6 +14,7 @@ from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
 from actors.gateway.http import EVENTS, answer
 from actors.gateway.request import RequestContext
+from actors.gateway.rest.operation import LOOK_MS as REPLICAS_MS
 from actors.gateway.rest.routing import Endpoint
 from actors.gateway.tapping import MAX_SHOWN_BYTES, TapStream
 from bus.clock import now_ms
@@ -25,9 +26,6 @@ from protocol.browse import SCHEMA_VERSION
 
 LOOK_MS = 10_000
 """What a look at all that is kept may take."""
-
-LOOK_AT_REPLICAS_MS = 200
-"""How long replicas get to tell how far they are in journals."""
 
 _NOT_KEPT = {"Cache-Control": "no-store"}
 StreamKind = Literal["journal", "queue", "bucket", "files", "claims", "other"]
@@ -108,7 +106,7 @@ class TapQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 async def _bus(app: AppContext, _request: RequestContext, _arguments: None) -> Response:
     with anyio.move_on_after(LOOK_MS / 1_000):
-        replicas = await app.bus.replicas(LOOK_AT_REPLICAS_MS)
+        replicas = await app.bus.replicas(REPLICAS_MS)
         async with app.bus.observer() as observer:
             kept = [_kept(one, replicas) for one in await observer.streams()]
             kept.sort(key=lambda one: (one.kind, one.name))
