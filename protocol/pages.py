@@ -21,6 +21,7 @@ from protocol.browse import (
     SelectorAttempt,
     TitleAttempt,
     ValidationDetails,
+    VisitRequest,
 )
 from protocol.confidence import Confidence, FieldConfidence, Score
 from protocol.documents import Document, WebObservationSummary
@@ -61,7 +62,8 @@ class FetchPage(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """FETCH: get this page in your tier and extract from it; the deadline is the call's own.
 
     With `single_shot` nothing that broke off is asked for again. `login` opens the login of the profile `session`, as
-    `caller` may use it. `by` are the requests that are asked in the place of the page.
+    `caller` may use it. `by` are the requests that are asked in the place of the page. `for_history` wants what the
+    history of the reader shows of a visit: its requests in short and, of a browser, a picture.
     """
 
     url: Url
@@ -81,6 +83,7 @@ class FetchPage(Struct, frozen=True, kw_only=True, omit_defaults=True):
     outlinks: bool = False
     caller: str = ""
     by: PatternCall | None = None
+    for_history: bool = False
 
 
 class Screenshot(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -233,7 +236,8 @@ class Fetched(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `fields` holds how sure each of the document's fields is, by its wire name; `apis` are those seen in the page's own
     source. Times in ms; `fetched_at` since the epoch. `retry_after_ms` is what the site asked for. `sample` names the
-    PageSample that is told of it, `pattern` what the page was made by in the place of its own document.
+    PageSample that is told of it, `pattern` what the page was made by in the place of its own document. For the
+    history `requests` are those that were made, in short, and `screenshot` names a picture in VISIT_SCREENSHOTS.
     """
 
     tier: RenderTier
@@ -260,6 +264,8 @@ class Fetched(Struct, frozen=True, kw_only=True, omit_defaults=True):
     outlinks: Outlinks | None = None
     sample: str = ""
     pattern: str = ""
+    requests: tuple[VisitRequest, ...] = ()
+    screenshot: str = ""
 
 
 class PageClaim(Struct, frozen=True, kw_only=True, omit_defaults=True):

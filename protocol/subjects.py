@@ -457,6 +457,11 @@ RECORDINGS = Journal("recordings", RecordedBatch, ttl_ms=86_400_000, max_bytes=1
 PAGE_VISITS = Journal("page-visits", KeptVisit, ttl_ms=MAX_KEPT_DAYS * 86_400_000, max_bytes=256 * 1024**2, sealed=True)
 """The pages that callers have read without a login, as they were, for who has read them alone."""
 
+VISIT_SCREENSHOTS = Objects(
+    "visit-screenshots", ttl_ms=MAX_KEPT_DAYS * 86_400_000, max_bytes=256 * 1024**2, sealed=True
+)
+"""How pages looked in a browser when they were read, by the names that PAGE_VISITS has."""
+
 KEYS = Bucket("keys", KeyRecord, sealed=True)
 """The keys that were given out, by their ids, each as its hash; every gateway watches them."""
 

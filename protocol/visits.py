@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct
 
-from protocol.browse import SCHEMA_VERSION, DecisionTrace
+from protocol.browse import SCHEMA_VERSION, DecisionTrace, VisitRequest
 from protocol.confidence import FieldConfidence, Score
 from protocol.faults import Code
 from protocol.page import PageKind
@@ -24,6 +24,9 @@ MAX_VISITS: Final = 2_000
 MAX_VISIT_CHARS: Final = 24_000
 """What is kept of a page's Markdown: as much as of a captured one."""
 
+MAX_VISIT_REQUESTS: Final = 100
+"""So many of the requests of a page are kept: the first."""
+
 VISIT_PREFIX: Final = "vis_"
 
 VisitId = Annotated[str, Meta(pattern=r"^vis_[A-Za-z0-9_-]{22}$(?!\n)")]
@@ -33,7 +36,8 @@ class KeptVisit(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="c
     """A line of PAGE_VISITS: a page that a caller has read without a login, redacted, or why it was not to be had.
 
     `markdown` is its beginning, `chars` how long it was. `left_out` counts, by kind, what nobody was meant to see,
-    `walls` names what fences off a part of it.
+    `walls` names what fences off a part of it. `requests` are those that were made for it, `screenshot` is set where a
+    browser has shown it: GET /api/visits/{id}/screenshot returns the picture.
     """
 
     id: VisitId
@@ -54,6 +58,8 @@ class KeptVisit(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="c
     chars: int = 0
     left_out: dict[str, int] = {}
     walls: tuple[PageKind, ...] = ()
+    requests: tuple[VisitRequest, ...] = ()
+    screenshot: str = ""
     field_confidence: FieldConfidence | None = None
     decision_trace: DecisionTrace | None = None
 

@@ -134,7 +134,7 @@ class Gateway(Actor):
         subjects.PUSH_NEWS,
     )
     buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.KEYS, subjects.KEY_ENDS, subjects.USAGE, subjects.OFFERS)
-    stores: ClassVar[tuple[Objects, ...]] = (subjects.CAPTURES,)
+    stores: ClassVar[tuple[Objects, ...]] = (subjects.CAPTURES, subjects.VISIT_SCREENSHOTS)
     purposes: ClassVar[tuple[str, ...]] = (SAVING, PASS, RUN_INPUTS, TYPING, HANDLES, TASK_VALUES, PUSH, PUSH_APP)
     """What is handed in is sealed before it travels, and what clients carry for us before it leaves; from the last one
     the credentials of push are derived."""

@@ -8,6 +8,7 @@ from actors.gateway.app_context import AppContext
 from actors.gateway.request import RequestContext
 from protocol.faults import Code, FaultError, fault
 from protocol.pages import is_capture_of
+from protocol.subject_kinds import Objects
 from protocol.subjects import CAPTURES
 
 
@@ -28,8 +29,13 @@ async def captured_file(app: AppContext, name: str) -> bytes:
     Raises:
         FaultError: ARTIFACT_EXPIRED, it is kept no longer.
     """
+    return await kept_file(app, CAPTURES, name)
+
+
+async def kept_file(app: AppContext, store: Objects, name: str) -> bytes:
+    """Return a file of a store by a name that an actor has told; raises as `captured_file`."""
     try:
-        return await (await app.bus.objects(CAPTURES)).get(name)
+        return await (await app.bus.objects(store)).get(name)
     except (KeyError, ValueError):
         raise FaultError(fault(Code.ARTIFACT_EXPIRED)) from None
 

@@ -59,6 +59,15 @@ def headers_of(error: FaultError, status: int) -> dict[str, str]:
     return headers
 
 
+def download_headers(file_name: str = "") -> dict[str, str]:
+    """Return the headers of a file that came of pages: saved, never shown as ours; `file_name` as in RFC 6266."""
+    return {
+        "Content-Disposition": f"attachment; {file_name}".removesuffix("; "),
+        "Content-Security-Policy": "default-src 'none'; sandbox",
+        "Cache-Control": "private, no-store",
+    }
+
+
 def invalid(message: str, status: int, headers: Mapping[str, str] | None = None) -> HttpStatusError:
     """Make the error for a request that breaks the contract in a way which HTTP has a status for."""
     return HttpStatusError(fault(Code.VALIDATION_INVALID_REQUEST, message), status, headers)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from actors.gateway.app_context import AppContext
-from protocol.subjects import VISIT_GET, VISIT_LIST
+from actors.gateway.captures import kept_file
+from protocol.faults import Code, FaultError, fault
+from protocol.subjects import VISIT_GET, VISIT_LIST, VISIT_SCREENSHOTS
 from protocol.visits import AskVisit, KeptVisit, ListVisits, VisitList
 
 
@@ -19,3 +21,15 @@ async def get_visit(app: AppContext, query: AskVisit) -> KeptVisit:
         FaultError: VALIDATION_INVALID_REQUEST, also for a visit of somebody else.
     """
     return await app.bus.call(VISIT_GET, query, wait_ms=app.grace_ms)
+
+
+async def get_screenshot(app: AppContext, query: AskVisit) -> bytes:
+    """Return the picture of a visit, a JPEG.
+
+    Raises:
+        FaultError: ARTIFACT_NOT_FOUND where no browser has shown the page, ARTIFACT_EXPIRED; as `get_visit` does.
+    """
+    name = (await get_visit(app, query)).screenshot
+    if not name:
+        raise FaultError(fault(Code.ARTIFACT_NOT_FOUND, "No browser has shown this page: there is no picture of it."))
+    return await kept_file(app, VISIT_SCREENSHOTS, name)

@@ -126,7 +126,8 @@ class Navigator(Actor):
         request, grace_ms = structs.replace(page, url=page_address(page.url)), self.settings.restart_grace_ms
         begun_s = time.monotonic()
         try:
-            run = BrowseRun(self.bus, request, grace_ms, self.knowledge, self.evidence, self.patterns)
+            kept = self.visits.takes(request)
+            run = BrowseRun(self.bus, request, grace_ms, self.knowledge, self.evidence, self.patterns, kept)
             browsed = await run.run()
         except FaultError as error:
             failure = with_plain_http(error.fault, by_http(page.url))

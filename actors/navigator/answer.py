@@ -149,7 +149,7 @@ def _details(outcome: Outcome) -> ValidationDetails | UnsetType:
 def merged(pages: Sequence[Fetched]) -> Fetched:
     """Merge pages in their order; the first gives title, fields and address, the least sure the content's confidence.
 
-    `html`, captures and the console are the first page's own.
+    `html`, captures, the screenshot and the console are the first page's own.
     """
     first = pages[0]
     if len(pages) == 1:
@@ -163,6 +163,7 @@ def merged(pages: Sequence[Fetched]) -> Fetched:
         evidence=structs.replace(first.evidence, content_length=sum(page.evidence.content_length for page in pages)),
         apis=tuple({(api.method, api.endpoint): api for page in reversed(pages) for api in page.apis}.values()),
         network=tuple(chain.from_iterable(page.network for page in pages)),
+        requests=tuple(chain.from_iterable(page.requests for page in pages)),
         retry_count=sum(page.retry_count for page in pages),
         from_cache=all(page.from_cache for page in pages),
     )

@@ -76,7 +76,7 @@ class BrowseBus(Requester, Publisher, Protocol):
 
 @dataclass
 class BrowseRun:
-    """One browse; `grace_ms` is what an actor that is being restarted gets."""
+    """One browse; `grace_ms` is what an actor that is being restarted gets, `for_history` whether it is kept."""
 
     bus: BrowseBus
     request: BrowsePage
@@ -84,6 +84,7 @@ class BrowseRun:
     experience: Experience
     evidence: HostEvidence = field(default_factory=NoEvidence)
     patterns: KnownPatterns = field(default_factory=NoPatterns)
+    for_history: bool = False
     by_pattern: list[Attempt] = field(default_factory=list[Attempt], init=False)
     """The attempt at a learned API, which comes before the tiers; it teaches nothing of them."""
 
@@ -146,7 +147,7 @@ class BrowseRun:
             return None
         before_ms = self._elapsed_ms()
         await self._report(f"Asking the API behind the page ({call.trust} trust).")
-        fetch = structs.replace(fetch_request(self.request), by=call)
+        fetch = structs.replace(self._fetch_request(), by=call)
         outcome = await self._fetched(RenderTier.INTELLIGENCE, fetch, self._left_ms() // PATTERN_SHARE, 0)
         self.by_pattern = [Attempt(RenderTier.INTELLIGENCE, outcome, self._elapsed_ms() - before_ms, call)]
         if isinstance(outcome, Accepted):
@@ -215,7 +216,7 @@ class BrowseRun:
         return Attempt(tier, outcome, self._elapsed_ms() - before_ms)
 
     async def _outcome(self, tier: RenderTier, wait_ms: int) -> Outcome:
-        return await self._fetched(tier, fetch_request(self.request), self._left_ms(), wait_ms)
+        return await self._fetched(tier, self._fetch_request(), self._left_ms(), wait_ms)
 
     async def _fetched(self, tier: RenderTier, fetch: FetchPage, left_ms: int, wait_ms: int) -> Outcome:
         """Put a tier to work for `left_ms`, and have the verifier judge the page."""
@@ -242,6 +243,9 @@ class BrowseRun:
         except FaultError as error:
             number = sum(attempt.tried for attempt in self.attempts) + 1
             raise FaultError(error.fault.at(url=self.request.url, tier=page.tier, attempt=number)) from None
+
+    def _fetch_request(self, url: str | None = None) -> FetchPage:
+        return fetch_request(self.request, url, for_history=self.for_history)
 
     def _number(self, tier: RenderTier | None) -> int | None:
         """Find the place of a tier among those that were tried, from 1."""
@@ -277,7 +281,7 @@ class BrowseRun:
 
     async def _next(self, url: str, tier: RenderTier) -> Accepted | None:
         """Get one more page, unless it fails or is none; what there is already is worth more than its error."""
-        fetch, call = fetch_request(self.request, url), subjects.FETCH.at(tier=tier.value)
+        fetch, call = self._fetch_request(url), subjects.FETCH.at(tier=tier.value)
         try:
             page = await self.bus.call(call, fetch, timeout_ms=self._left_ms())
             verdict = await self.bus.call(subjects.VERIFY_PAGE, verify_request(self.request, page, url))
@@ -338,7 +342,7 @@ async def why_unavailable(bus: Requester, tier: RenderTier, timeout_ms: int) -> 
     return f"{reply.reason.removesuffix('.')}. {reply.cure}".strip()
 
 
-def fetch_request(browse: BrowsePage, url: str | None = None) -> FetchPage:
+def fetch_request(browse: BrowsePage, url: str | None = None, *, for_history: bool = False) -> FetchPage:
     """Build the request for the page, or for another one of the same site in its place."""
     options = browse.options
     return FetchPage(
@@ -356,6 +360,7 @@ def fetch_request(browse: BrowsePage, url: str | None = None) -> FetchPage:
         single_shot=browse.single_shot,
         outlinks=browse.outlinks,
         caller=browse.caller if options.session_profile is not None else "",
+        for_history=for_history,
     )
 
 

@@ -19,7 +19,7 @@ from protocol.browse import DecisionTrace
 from protocol.faults import Fault
 from protocol.pages import Browsed, BrowsePage
 from protocol.tiers import TIERS
-from protocol.visits import MAX_VISIT_CHARS, VISIT_PREFIX, KeptVisit, visit_topic
+from protocol.visits import MAX_VISIT_CHARS, MAX_VISIT_REQUESTS, VISIT_PREFIX, KeptVisit, visit_topic
 
 VISIT_NOT_KEPT: Final = "page_visit_not_kept"
 
@@ -31,6 +31,10 @@ _ERROR_CHARS: Final = 500
 class VisitNotes(Protocol):
     """Where visits are noted."""
 
+    def takes(self, request: BrowsePage) -> bool:
+        """Return whether a browse is to be noted."""
+        ...
+
     def note(self, request: BrowsePage, outcome: Browsed | Fault, took_ms: int) -> None:
         """Note what came of a browse."""
         ...
@@ -38,6 +42,11 @@ class VisitNotes(Protocol):
 
 class NoVisits:
     """Notes none."""
+
+    def takes(self, request: BrowsePage) -> bool:
+        """Take none."""
+        del request
+        return False
 
     def note(self, request: BrowsePage, outcome: Browsed | Fault, took_ms: int) -> None:
         """Forget it."""
@@ -60,10 +69,14 @@ class PageVisits:
         async with self._later.open():
             yield self
 
+    def takes(self, request: BrowsePage) -> bool:
+        """Return whether a browse may be noted: it is of nobody's login, and no continuation of another."""
+        return request.options.cursor is None and may_be_noted(request, request.url)
+
     def note(self, request: BrowsePage, outcome: Browsed | Fault, took_ms: int) -> None:
-        """Have a visit written down, if it may be, and is not the continuation of another."""
+        """Have a visit written down, if it may be."""
         final_url = request.url if isinstance(outcome, Fault) else outcome.page.final_url
-        if request.options.cursor is not None or not may_be_noted(request, request.url, final_url):
+        if not (self.takes(request) and may_be_noted(request, final_url)):
             return
         visit = KeptVisit(
             id=VISIT_PREFIX + secrets.token_urlsafe(_ID_BYTES),
@@ -104,6 +117,8 @@ def _read(visit: KeptVisit, browsed: Browsed) -> KeptVisit:
         chars=len(content.markdown),
         left_out=content.parts.left_out,
         walls=browsed.walls,
+        requests=page.requests[:MAX_VISIT_REQUESTS],
+        screenshot=page.screenshot,
         field_confidence=browsed.confidence,
         decision_trace=browsed.trace,
     )

@@ -172,8 +172,9 @@ def look_at_a_login_and_forget_it(tab: ConsoleTab, weft: System, _garden: Site) 
 def look_at_what_was_read(tab: ConsoleTab, weft: System, garden: Site) -> None:
     """Read a page twice and one that is not there, and see in the history what has changed."""
     page = tab.page
-    for path in ("/changing", "/changing", "/gone"):
-        weft.http.post("/api/browse", json={"url": garden.url(path), "options": {"freshnessRequirement": "realtime"}})
+    for path, tier in (("/changing", "intelligence"), ("/changing", "playwright"), ("/gone", "intelligence")):
+        options = {"freshnessRequirement": "realtime", "forceTier": tier}
+        weft.http.post("/api/browse", json={"url": garden.url(path), "options": options})
     tab.open("#/visits?host=127.0.0.1", "History")
     expect(page.get_by_text("HTTP_NOT_FOUND").first).to_be_visible()
     tab.look("visits")
@@ -181,11 +182,14 @@ def look_at_what_was_read(tab: ConsoleTab, weft: System, garden: Site) -> None:
     expect(page.get_by_text("HTTP_NOT_FOUND")).to_have_count(0)
     page.get_by_role("link", name="About changing").first.press("Enter")
     expect(tab.heading).to_have_text("About changing")
-    expect(page.locator(".ladder b").first).to_have_text("intelligence")
+    expect(page.locator(".ladder b").first).to_have_text("playwright")
+    expect(page.get_by_role("table", name="Requests that the page has made")).to_contain_text("/changing")
+    _has_drawn(tab, "The page as the browser showed it")
     page.get_by_role("link", name="with this one").first.press("Enter")
     expect(page.locator(".diff .gone")).to_contain_text("asked for")
     tab.look("visit")
-    assert of_another_key(weft, f"/api/visits/{page.url.split('?')[-2].rpartition('/')[2]}") == NOT_FOUND
+    path = f"/api/visits/{page.url.split('?')[-2].rpartition('/')[2]}"
+    assert {of_another_key(weft, f"{path}{part}") for part in ("", "/screenshot")} == {NOT_FOUND}
 
 
 def see_what_a_step_has_seen(tab: ConsoleTab, weft: System, garden: Site) -> None:
@@ -199,11 +203,16 @@ def see_what_a_step_has_seen(tab: ConsoleTab, weft: System, garden: Site) -> Non
     run = weft.http.post("/api/runs", json=body).json()
     tab.open(f"#/runs/{run['runId']}", "multi_tab_compare")
     tab.page.locator("summary", has_text="Screenshot").first.press("Enter")
-    screen = tab.page.get_by_role("img", name="The page after")
-    expect(screen).to_be_visible()
-    expect(screen).not_to_have_attribute("width", "640")
+    _has_drawn(tab, "The page after")
     tab.look("run-screenshot")
     assert tab.page.locator("summary", has_text="Screenshot").count() == len(urls)
+
+
+def _has_drawn(tab: ConsoleTab, words: str) -> None:
+    """See that a picture has come: it has a size of its own."""
+    screen = tab.page.get_by_role("img", name=words)
+    expect(screen).to_be_visible()
+    expect(screen).not_to_have_attribute("width", "640")
 
 
 Use = Callable[[ConsoleTab, System, Site], None]

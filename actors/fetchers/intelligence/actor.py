@@ -81,8 +81,8 @@ class Intelligence(Actor):
             response,
             extraction,
             fetched_at=int(captured_at.timestamp() * 1000),
-            network=response.exchanges if request.include_network else (),
             outlinks=request.outlinks,
+            **page_answer.traffic(request, response.exchanges),
         )
 
     @handles(subjects.FORESEE, at_once=32)

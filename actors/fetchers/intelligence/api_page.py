@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from http import HTTPStatus
+from itertools import chain
 from typing import Any, Final
 
 import anyio
@@ -177,6 +178,7 @@ class ApiPage:
             from_cache=all(response.from_cache for response in responses),
             retry_count=sum(response.retry_count for response in responses),
             pattern=self.call.pattern_id,
+            **page_answer.traffic(self.request, chain.from_iterable(response.exchanges for response in responses)),
         )
 
 

@@ -176,8 +176,8 @@ class Lightweight(Actor):
             first,
             extraction,
             evidence=structs.replace(extraction.evidence, escalate=escalate, cut_short=cut_short),
-            network=first.exchanges if request.include_network else (),
             outlinks=request.outlinks,
+            **page_answer.traffic(request, first.exchanges),
         )
 
     async def _unrendered(self, request: FetchPage, first: WebResponse, failure: RenderFailure) -> Fetched:
@@ -250,7 +250,7 @@ class Lightweight(Actor):
             terms=RequestTerms(
                 partition=login.partition,
                 freshness=request.freshness,
-                record=request.include_network,
+                record=request.include_network or request.for_history,
                 obey_robots=request.obey_robots,
                 single_shot=request.single_shot,
             ),
@@ -297,8 +297,8 @@ def _rendered(
         evidence=evidence,
         apis=page_answer.merge_apis(counters.apis, extraction.apis, by_browser=False),
         retry_count=first.retry_count + counters.retries,
-        network=(*first.exchanges, *counters.exchanges) if request.include_network else (),
         console=snapshot.console,
         dialogs=snapshot.dialogs,
         outlinks=request.outlinks,
+        **page_answer.traffic(request, (*first.exchanges, *counters.exchanges)),
     )

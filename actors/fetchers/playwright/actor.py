@@ -68,7 +68,7 @@ class Playwright(Actor):
     name: ClassVar[str] = "fetchers.playwright"
     publishes: ClassVar[tuple[Subject[Any], ...]] = (subjects.BROWSER_AT, subjects.PAGE_SAMPLED, *LOGIN_CALLS)
     buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.BROWSER_SESSIONS, *BUCKETS)
-    stores: ClassVar[tuple[Objects, ...]] = (subjects.CAPTURES,)
+    stores: ClassVar[tuple[Objects, ...]] = (subjects.CAPTURES, subjects.VISIT_SCREENSHOTS)
     purposes: ClassVar[tuple[str, ...]] = (TYPING, SAMPLES)
 
     browser: Browser = field(init=False, repr=False)
@@ -100,7 +100,7 @@ class Playwright(Actor):
             Browser(self.settings) as self.browser,
             Sampler(self.bus, self.settings.pattern_learning).open() as sampler,
         ):
-            self._fetcher = PageFetcher(self.settings, self.browser, web, extractor, self._store, sampler)
+            self._fetcher = PageFetcher(self.settings, self.browser, web, extractor, self.bus.objects, sampler)
             dependencies = OperationDependencies(self.settings, web, self._store, self._unseal)
             self._router = SessionRouter(self.bus, self.browser, self._logins, dependencies, self.settings)
             self._tools = ToolCalls(self._router)

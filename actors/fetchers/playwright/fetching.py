@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -38,6 +38,8 @@ from bus.clock import now_ms
 from bus.stores import FileStore
 from protocol.faults import Code, FaultError, fault
 from protocol.pages import Captured, Fetched, FetchPage, Screenshot
+from protocol.subject_kinds import Objects
+from protocol.subjects import CAPTURES, VISIT_SCREENSHOTS
 from protocol.tiers import RenderTier
 
 log = structlog.stdlib.get_logger()
@@ -66,13 +68,17 @@ _AGAIN_MS = 5_000
 _RECORD_S = 0.5
 """How long bodies that are still being read for the record are waited for."""
 
+_PICTURE = Screenshot(form="jpeg", quality=60)
+_PICTURE_S = 1.0
+"""The picture for the history: what the window shows; so long a page may take to be drawn."""
+
 _OK = 200
 _EMPTY = frozenset({204, 205})
 
 
 @dataclass(frozen=True)
 class PageFetcher:
-    """Fetches pages with one browser; `web` limits the rate of each host, `store` opens where captures are kept.
+    """Fetches pages with one browser; `web` limits the rate of each host, `objects` opens where captures are kept.
 
     What is to be learned of a page goes to `sampler`.
     """
@@ -81,7 +87,7 @@ class PageFetcher:
     browser: Browser
     web: WebClient
     extractor: Extractor
-    store: Callable[[], Awaitable[FileStore]]
+    objects: Callable[[Objects], Awaitable[FileStore]]
     sampler: Sampler
 
     async def fetch(self, request: FetchPage, session: Login, remaining_ms: int | None) -> Fetched:
@@ -136,6 +142,7 @@ class _Visit:
     cut_short: str = ""
     is_file: bool = False
     html: str = ""
+    screenshot: str = ""
     started_s: float = field(default_factory=time.monotonic)
 
     async def run(self) -> Fetched:
@@ -231,14 +238,17 @@ class _Visit:
         main = self.tab.recorder.main
         check_shown(page.html, main.headers.get("content-type", "") if main else "")
         taken = await self._captures()
-        extraction = await self.fetcher.extractor.run(
-            extract_html,
-            page.html,
-            self.tab.page.url,
-            include_html=self.request.include_html,
-            captured_at=datetime.now(UTC),
-            evaluate=evaluate,
-        )
+        async with anyio.create_task_group() as tasks:
+            if self.request.for_history:
+                tasks.start_soon(self._show)
+            extraction = await self.fetcher.extractor.run(
+                extract_html,
+                page.html,
+                self.tab.page.url,
+                include_html=self.request.include_html,
+                captured_at=datetime.now(UTC),
+                evaluate=evaluate,
+            )
         if page_answer.is_little(extraction):
             self._check_alive(page.elements)
         if self.cut_short == OVERTIME and not (extraction.evidence.content_length and self.tab.recorder.whole):
@@ -299,7 +309,7 @@ class _Visit:
         options, pdf, downloads = self.request.screenshot, self.request.pdf, self.tab.recorder.downloads
         if options is None and not pdf and not downloads:
             return ()
-        store = CaptureStore(await self.fetcher.store(), self.fetcher.settings.fetch_max_bytes, "")
+        store = await self._store(CAPTURES)
         taken: list[Captured] = []
         if options is not None:
             taken += await self._screenshot(store, options)
@@ -309,6 +319,16 @@ class _Visit:
         for download in downloads:
             taken += await store.save_download(download, self.deadline_s - time.monotonic())
         return tuple(taken)
+
+    async def _show(self) -> None:
+        """Take the picture that the history has of the page, while its text is extracted; without one it does, too."""
+        with anyio.move_on_after(_PICTURE_S), suppress(Error):
+            data = await captures.screenshot(self.tab.page, _PICTURE)
+            kept = await (await self._store(VISIT_SCREENSHOTS)).save("screenshot", data, f"image/{_PICTURE.form}")
+            self.screenshot = kept[0].name if kept else ""
+
+    async def _store(self, store: Objects) -> CaptureStore:
+        return CaptureStore(await self.fetcher.objects(store), self.fetcher.settings.fetch_max_bytes, "")
 
     async def _screenshot(self, store: CaptureStore, options: Screenshot) -> tuple[Captured, ...]:
         try:
@@ -347,11 +367,12 @@ class _Visit:
             apis=page_answer.merge_apis(recorder.calls, extraction.apis, by_browser=True),
             fetched_at=now_ms(),
             retry_after_ms=retry_after_ms(headers.get("retry-after"), time.time()),
-            network=tuple(recorder.exchanges) if request.include_network else (),
             console=tuple(recorder.lines) if request.include_console else (),
             captures=taken,
+            screenshot=self.screenshot,
             dialogs=tuple(recorder.dialogs),
             outlinks=request.outlinks,
+            **page_answer.traffic(request, recorder.exchanges),
         )
         return self.fetcher.sampler.sampled(
             request,

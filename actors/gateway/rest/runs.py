@@ -13,7 +13,7 @@ from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
 from actors.gateway.captures import media_type, own_capture
 from actors.gateway.errors import RunFault, to_run_fault
-from actors.gateway.http import EVENTS, JSON, answer, refusal
+from actors.gateway.http import EVENTS, JSON, answer, download_headers, refusal
 from actors.gateway.request import RequestContext
 from actors.gateway.rest.browse import VARY
 from actors.gateway.rest.routing import Addressed, Endpoint, Tag
@@ -121,12 +121,7 @@ async def _artifact(app: AppContext, request: RequestContext, arguments: PiecePa
 async def _capture(app: AppContext, request: RequestContext, arguments: CapturePath) -> Response:
     """Return what was captured for the caller; a name of somebody else's is one that there is not."""
     data = await own_capture(app, request, arguments.name)
-    headers = {
-        "Content-Disposition": "attachment",
-        "Content-Security-Policy": "default-src 'none'; sandbox",
-        "Cache-Control": "private, no-store",
-    }
-    return Response(data, headers=headers, media_type=media_type(arguments.name))
+    return Response(data, headers=download_headers(), media_type=media_type(arguments.name))
 
 
 async def _content(app: AppContext, request: RequestContext, arguments: ArtifactPath) -> Response:

@@ -23,7 +23,7 @@ from actors.gateway import runs
 from actors.gateway.app_context import AppContext
 from actors.gateway.errors import to_error, to_run_fault
 from actors.gateway.event_feed import EventFeed
-from actors.gateway.http import EVENTS
+from actors.gateway.http import EVENTS, download_headers
 from actors.gateway.http_input import drain
 from actors.gateway.request import RequestContext, watching
 from bus.context import conversation_id
@@ -247,12 +247,7 @@ class CollectionDownload(Response):
     """A collection as an archive of Markdown files, packed while the client takes it."""
 
     def __init__(self, app: AppContext, request: RequestContext, collection: str) -> None:
-        headers = {
-            "Content-Disposition": f'attachment; filename="{collection}.zip"',
-            "Content-Security-Policy": "default-src 'none'; sandbox",
-            "Cache-Control": "private, no-store",
-        }
-        super().__init__(media_type="application/zip", headers=headers)
+        super().__init__(media_type="application/zip", headers=download_headers(f'filename="{collection}.zip"'))
         del self.headers["content-length"]
         self._app = app
         self._caller = request.caller.name
@@ -307,12 +302,7 @@ class ArtifactDownload(Response):
     """The bytes of a file, of which the first piece was read already; the others are read as the client takes them."""
 
     def __init__(self, app: AppContext, request: RequestContext, first: ArtifactChunk) -> None:
-        # what was made of pages is never shown as one of ours
-        headers = {
-            "Content-Disposition": f'attachment; filename="{file_name(first.artifact_id, first.mime_type)}"',
-            "Content-Security-Policy": "default-src 'none'; sandbox",
-            "Cache-Control": "private, no-store",
-        }
+        headers = download_headers(f'filename="{file_name(first.artifact_id, first.mime_type)}"')
         super().__init__(media_type=first.mime_type, headers=headers)
         self.headers["Content-Length"] = str(first.size)
         self._app = app

@@ -13,7 +13,7 @@ from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
 from actors.gateway.approvals import whose
 from actors.gateway.captures import captured_file
-from actors.gateway.http import HttpStatusError, answer
+from actors.gateway.http import HttpStatusError, answer, download_headers
 from actors.gateway.request import RequestContext
 from actors.gateway.rest.collections import CollectionPath, Id, Limit, Offset
 from actors.gateway.rest.routing import Addressed, Endpoint, Tag
@@ -112,11 +112,7 @@ async def _file(app: AppContext, request: RequestContext, arguments: TextFileQue
         return outcome_response(outcome)
     shared = outcome.result.payload
     data = await captured_file(app, str(shared["name"]))
-    headers = {
-        "Content-Disposition": f"attachment; filename*=UTF-8''{quote(str(shared['fileName']), safe='')}",
-        "Content-Security-Policy": "default-src 'none'; sandbox",
-        "Cache-Control": "private, no-store",
-    }
+    headers = download_headers(f"filename*=UTF-8''{quote(str(shared['fileName']), safe='')}")
     return Response(data, headers=headers, media_type=str(shared["mediaType"]))
 
 

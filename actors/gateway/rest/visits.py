@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
@@ -10,7 +12,7 @@ from starlette.responses import Response
 from actors.gateway import visits
 from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
-from actors.gateway.http import HttpStatusError, answer
+from actors.gateway.http import HttpStatusError, answer, download_headers
 from actors.gateway.request import RequestContext
 from actors.gateway.rest.routing import Endpoint, Tag
 from protocol.faults import Code, FaultError
@@ -55,14 +57,26 @@ async def _list(app: AppContext, request: RequestContext, arguments: VisitsQuery
 
 
 async def _get(app: AppContext, request: RequestContext, arguments: VisitPath) -> Response:
-    query = AskVisit(caller=request.caller.name, id=arguments.id)
+    with _not_there():
+        visit = await visits.get_visit(app, AskVisit(caller=request.caller.name, id=arguments.id))
+    return answer(VisitView(visit=visit), headers={"Cache-Control": "private, no-store"})
+
+
+async def _screenshot(app: AppContext, request: RequestContext, arguments: VisitPath) -> Response:
+    with _not_there():
+        data = await visits.get_screenshot(app, AskVisit(caller=request.caller.name, id=arguments.id))
+    return Response(data, headers=download_headers(), media_type="image/jpeg")
+
+
+@contextmanager
+def _not_there() -> Generator[None]:
+    """Answer 404 where there is no such visit."""
     try:
-        visit = await visits.get_visit(app, query)
+        yield
     except FaultError as error:
         if error.fault.code is Code.VALIDATION_INVALID_REQUEST:
             raise HttpStatusError(error.fault, 404) from None
         raise
-    return answer(VisitView(visit=visit), headers={"Cache-Control": "private, no-store"})
 
 
 _FAMILY: dict[str, Any] = {"scope": Scope.BROWSE, "tag": Tag.PAGES}
@@ -87,11 +101,26 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         path="/api/visits/{id}",
         name="getVisit",
         summary="Return a page as it was when you read it: its Markdown, how sure each field was, and how it was got.",
-        about="A visit of another key is a 404.",
+        about="`requests` are those that were made for it; with `screenshot` there is a picture of it. A visit of "
+        "another key is a 404.",
         run=_get,
         params=VisitPath,
         answer=VisitView,
         errors=frozenset({404, 500, 503, 504}),
+        example={"id": "vis_Zk9rT2VxYw0pQmJtS1dHcA"},
+        **_FAMILY,
+    ),
+    Endpoint(
+        method="GET",
+        path="/api/visits/{id}/screenshot",
+        name="getVisitScreenshot",
+        summary="Return how a page looked in the browser when you read it, as JPEG.",
+        about="What was read without a browser has no picture: a 404. Images are shown where the browser had loaded "
+        "them (setting `browser_block`).",
+        run=_screenshot,
+        params=VisitPath,
+        media=("image/jpeg",),
+        errors=frozenset({404, 410, 500, 503, 504}),
         example={"id": "vis_Zk9rT2VxYw0pQmJtS1dHcA"},
         **_FAMILY,
     ),

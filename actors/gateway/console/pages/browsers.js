@@ -1,6 +1,6 @@
 // Browser sessions: what is open, a live look at one, and a hand on it; what is done by hand goes the way of every tool.
 import { html, useEffect, useRef, useState } from '../htm.js';
-import { call, get, tool } from '../api.js';
+import { blob, call, get, tool } from '../api.js';
 import { WebLink } from '../markdown.js';
 import { Act, Badge, Card, CopyAs, Failure, Loading, Refused, Table, Time, Title, number, useLoaded } from '../parts.js';
 import { go, link } from '../router.js';
@@ -75,12 +75,23 @@ function useHand(path) {
 }
 
 // Draws a picture as large as it is; one that cannot be read is left out.
-export async function draw(canvas, picture) {
+async function draw(canvas, picture) {
   const image = await createImageBitmap(picture).catch(() => null);
   if (!image) return;
   [canvas.width, canvas.height] = [image.width, image.height];
   canvas.getContext('2d').drawImage(image, 0, 0);
   image.close();
+}
+
+// A picture that is kept, or why it is not to be had.
+export function Picture({ path, words }) {
+  const place = useRef(null), [error, setError] = useState(null);
+  useEffect(() => {
+    const stop = new AbortController();
+    blob(path, stop.signal).then((picture) => place.current && draw(place.current, picture), (failed) => stop.signal.aborted || setError(failed));
+    return () => stop.abort();
+  }, [path]);
+  return error ? html`<${Failure} error=${error} />` : html`<canvas ref=${place} class="screen" width="640" height="400" role="img" aria-label=${words}></canvas>`;
 }
 
 export function Screen({ view, held, act }) {

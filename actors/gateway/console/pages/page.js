@@ -131,8 +131,13 @@ export function LeftOut({ counts }) {
 const REQUESTS = [
   { name: 'Request', cell: (one) => html`<code>${one.method}</code> ${one.url}` },
   { name: 'Status', cell: (one) => html`<span class=${one.status >= 400 ? 'bad' : ''}>${one.status || 'none'}</span> ${one.contentType}` },
-  { name: 'Took', number: true, cell: (one) => (one.duration === undefined ? '–' : duration(one.duration)) },
+  { name: 'Took', number: true, cell: (one) => duration(one.duration ?? one.durationMs ?? 0) },
 ];
+
+// What was asked for a page: told by its answer, or kept of a visit.
+export function Requests({ all }) {
+  return html`<${Card} title=${`Requests (${all.length})`}><${Table} caption="Requests that the page has made" columns=${REQUESTS} rows=${all.slice(0, 300)} empty="None: it came from memory." /><//>`;
+}
 
 // A picture of the page, by a browser that is opened for it and closed again: it is not how the page was when it was read.
 export function Looks({ url, title = 'How it looks' }) {
@@ -172,7 +177,7 @@ function Result({ result, query, me }) {
       </div>
     </div>
     <${LeftOut} counts=${result.leftOut} />
-    ${result.network && html`<${Card} title=${`Requests (${result.network.length})`}><${Table} caption="Requests that the page has made" columns=${REQUESTS} rows=${result.network.slice(0, 300)} empty="None: it came from memory." /><//>`}
+    ${result.network && html`<${Requests} all=${result.network} />`}
     ${result.tables?.length > 0 && html`<${Tables} tables=${result.tables} />`}
     ${result.links && html`<${Links} links=${result.links} />`}`;
 }

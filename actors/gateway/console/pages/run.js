@@ -1,9 +1,9 @@
 // One run: its steps on one line of time, live; what came of it, the files that it left, and what can still be done about it.
-import { html, useEffect, useRef, useState } from '../htm.js';
-import { blob, call, download, follow, get } from '../api.js';
+import { html, useEffect, useState } from '../htm.js';
+import { call, download, follow, get } from '../api.js';
 import { Act, Badge, Card, CopyAs, Failure, Figure, Figures, Loading, Table, Time, Title, bytes, duration, useLoaded } from '../parts.js';
 import { go, link } from '../router.js';
-import { draw } from './browsers.js';
+import { Picture } from './browsers.js';
 import { Progress } from './runs.js';
 
 const MAX_STEPS = 200;
@@ -34,16 +34,9 @@ export function useEvents(id, ended) {
 
 // How the page looked at the end of a step, once somebody wants to see it.
 function Shown({ step }) {
-  const place = useRef(null), [open, setOpen] = useState(false), [error, setError] = useState(null);
-  useEffect(() => {
-    if (!open) return undefined;
-    const stop = new AbortController();
-    blob(`/api/captures/${encodeURIComponent(step.screenshot)}`, stop.signal)
-      .then((picture) => place.current && draw(place.current, picture), (failed) => stop.signal.aborted || setError(failed));
-    return () => stop.abort();
-  }, [open]);
+  const [open, setOpen] = useState(false);
   return html`<details class="shot" onToggle=${(event) => setOpen(event.currentTarget.open)}><summary>Screenshot</summary>
-    ${error ? html`<${Failure} error=${error} />` : open && html`<canvas ref=${place} class="screen" width="640" height="400" role="img" aria-label=${`The page after ${step.name}`}></canvas>`}</details>`;
+    ${open && html`<${Picture} path=${`/api/captures/${encodeURIComponent(step.screenshot)}`} words=${`The page after ${step.name}`} />`}</details>`;
 }
 
 function Timeline({ events, run }) {

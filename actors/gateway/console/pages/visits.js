@@ -6,7 +6,8 @@ import { Markdown, WebLink } from '../markdown.js';
 import { Badge, Card, CopyAs, Failure, Figure, Figures, Filters, Loading, Table, Time, Title, duration, number, useLoaded } from '../parts.js';
 import { link } from '../router.js';
 import { TIERS } from '../system.js';
-import { Confidence, Ladder, LeftOut, Looks } from './page.js';
+import { Picture } from './browsers.js';
+import { Confidence, Ladder, LeftOut, Looks, Requests } from './page.js';
 
 const LIMIT = 50;
 const OUTCOMES = { '': 'any', read: 'was read', failed: 'was not to be had' };
@@ -61,9 +62,11 @@ function Read({ visit, me }) {
   return html`<${LeftOut} counts=${visit.leftOut} />
     <div class="two"><${Card} title="What it said" kind="words"><${Markdown} text=${visit.markdown ?? ''} />
         ${visit.chars > (visit.markdown ?? '').length && html`<p class="soft">Its beginning: it had ${number(visit.chars)} characters.</p>`}<//>
-      <div>${me.scopes.includes('browser') && html`<${Looks} url=${visit.finalUrl || visit.url} title="How it looks now" />`}
+      <div>${visit.screenshot && html`<${Card} title="How it looked"><${Picture} path=${`/api/visits/${encodeURIComponent(visit.id)}/screenshot`} words="The page as the browser showed it" /><//>`}
+        ${me.scopes.includes('browser') && html`<${Looks} url=${visit.finalUrl || visit.url} title="How it looks now" />`}
         ${visit.fieldConfidence && html`<${Confidence} of=${visit.fieldConfidence} />`}
-        ${visit.decisionTrace && html`<${Ladder} trace=${visit.decisionTrace} />`}</div></div>`;
+        ${visit.decisionTrace && html`<${Ladder} trace=${visit.decisionTrace} />`}</div></div>
+    <${Requests} all=${visit.requests ?? []} />`;
 }
 
 export function Visit({ route, me }) {
