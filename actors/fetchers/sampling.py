@@ -45,6 +45,7 @@ from protocol.patterns.sample import (
     SealedSample,
 )
 from protocol.subjects import PAGE_SAMPLED
+from protocol.urls import host_of
 
 log = structlog.stdlib.get_logger()
 
@@ -73,6 +74,9 @@ _OWN_HEADERS: Final = frozenset(
 
 _NAMING: Final = ("server", "via", "link")
 _OK: Final = range(200, 300)
+_FIRST_SERVER_ERROR: Final = 500
+_LATER: Final = frozenset({0, 408, 425, 429})
+"""How a call ends that may be answered the next time; 0: by no answer."""
 
 
 @dataclass
@@ -84,6 +88,20 @@ class ExchangeLog:
     """The headers of each exchange that hold credentials, as long as the page is open."""
 
     _begun: int = 0
+    _failing: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+    """The calls, by method and address, that had passing trouble, and were not answered since."""
+
+    def heard(self, method: str, url: str, status: int) -> None:
+        """Take in how a call of a script ended; status 0: it was not answered."""
+        if status in _LATER or status >= _FIRST_SERVER_ERROR:
+            self._failing.add((method, url))
+        else:
+            self._failing.discard((method, url))
+
+    def is_whole(self, page_url: str) -> bool:
+        """Return whether a page got what it asked its own site, and those that answered it: else it may lack a part."""
+        hosts = {host_of(exchange.url) for exchange in self.exchanges}
+        return not any(same_site(url, page_url) or host_of(url) in hosts for _, url in self._failing)
 
     def wants(self, method: str, status: int, content_type: str, length: int) -> bool:
         """Return whether a response is to be read for the sample; `length` in bytes, 0 where nobody knows it."""
@@ -103,6 +121,7 @@ class ExchangeLog:
         """Forget what there is: the page is shown once more."""
         self.exchanges.clear()
         self._credentials.clear()
+        self._failing.clear()
         self._begun = 0
 
     def of_login(self, login: Login, page_url: str) -> tuple[ApiExchange, ...]:
@@ -229,6 +248,8 @@ class Sampler:
         """Return the page, named by its sample where there is one, which is told later; nothing waits for that."""
         if self._send is None or log is None or not log.exchanges or not _is_plain(request, page):
             return page
+        if not log.is_whole(page.final_url):
+            return page  # passing trouble teaches nothing
         page = structs.replace(page, sample=secrets.token_hex(12))
         exchanges = log.of_login(login, page.final_url)[:MAX_EXCHANGES]
         draft = PageDraft(request, page, html, tuple(headers), exchanges, login.profile or "", shown_ms)

@@ -122,7 +122,7 @@ def with_trouble(weft: System, served: Served) -> tuple[list[str], bool]:
     found = [visit(weft, served, page) for page in served.pages()[:PATIENT_VISITS]]
     served.failing = 0.0
     amiss = [why for one in found if (why := _amiss(weft, served, one))]
-    return amiss, visit(weft, served, served.pages()[-1]).by_pattern
+    return amiss, is_learned(weft, served)
 
 
 def _trials(weft: System, known: list[Served]) -> Iterator[Trial]:

@@ -199,6 +199,8 @@ class Network:
             counters.failed_scripts += 1
         elif request.resource_type == "XHR":
             counters.failed += 1
+            if self.samples is not None:
+                self.samples.heard(request.request.method, request.url, 0)
         if isinstance(error, FaultError) and error.fault.code is Code.CONTENT_TOO_LARGE:
             counters.limit = counters.limit or "too_large"
         if request.resource_type != "Document":
@@ -297,6 +299,8 @@ class Network:
 
     def _sample(self, request: PausedRequest, followed: FollowedResponse) -> None:
         response, samples, method = followed.response, self.samples, request.request.method
+        if samples is not None:
+            samples.heard(method, request.url, response.status)
         if samples is None or not samples.wants(method, response.status, response.content_type, len(response.body)):
             return
         last = followed.exchanges[-1]

@@ -213,6 +213,8 @@ class PageRecorder:
         if request == main and _ABORTED not in (request.failure or ""):
             self.broken = True
         self._complete(request)
+        if self.samples is not None and request.resource_type in _SCRIPTED and _ABORTED not in (request.failure or ""):
+            self.samples.heard(request.method, request.url, 0)
         if self.listener is not None and not request.url.startswith(_OWN):
             self._note_failure(request)
 
@@ -228,7 +230,10 @@ class PageRecorder:
     async def _sample(self, samples: ExchangeLog, request: Request) -> None:
         """Gather what a script of the page was answered, if it is JSON and small enough."""
         response = request.existing_response
-        if response is None or not self._is_call(request, response.headers.get("content-type", "")):
+        if response is None or request.resource_type not in _SCRIPTED:
+            return
+        samples.heard(request.method, request.url, response.status)
+        if not is_json(response.headers.get("content-type", "")):
             return
         length, content_type = response.headers.get("content-length", ""), response.headers.get("content-type", "")
         if not samples.wants(request.method, response.status, content_type, int(f"0{length[:12]}")):
