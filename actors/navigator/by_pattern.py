@@ -11,7 +11,7 @@ import anyio
 from msgspec import structs
 
 from actors import redact
-from actors.navigator.attempts import Accepted, Attempt, Failed, Rejected, code_of
+from actors.navigator.attempts import Accepted, Attempt, Failed, Rejected
 from actors.patterns.index import PatternIndex
 from actors.patterns.trust import VERIFY_AGAIN_MS, decayed, is_overdue
 from bus import Tables, follow
@@ -240,7 +240,11 @@ def _after_fault(used: PatternUsed, failure: Fault, ladder: Sequence[Attempt], *
 def is_drift(attempt: Attempt) -> bool:
     """Return whether an attempt by a pattern says that its API is no longer what it was."""
     failure = attempt.failure
-    return isinstance(failure, Rejected) or (failure is not None and code_of(failure) is Code.SITE_STRUCTURE_CHANGED)
+    if not isinstance(failure, Failed):
+        return failure is not None
+    context = failure.fault.context
+    is_new = context is not None and context.drift == Drift.NEW_KIND
+    return failure.fault.code is Code.SITE_STRUCTURE_CHANGED and not is_new
 
 
 def insights(page: Fetched, hints: Sequence[ApiPattern]) -> LearningInsights | None:

@@ -176,7 +176,7 @@ def after_use(pattern: PagePattern, used: PatternUsed, now_ms: int) -> PagePatte
     place of since. Nor does 429, beyond the decay `rate_limited` that the contract gives to what "caused rate limiting"
     (000 §4): it is taken, but it never takes the score across the lower bound of the level that it gives now, so that
     no label changes for a limit. Any drift but that of a login takes back that pages were reproduced: it must be shown
-    anew on two of them.
+    anew on two of them. A page of a new kind says nothing of the others, unless one such comes after another.
     """
     pattern = decayed(pattern, now_ms)
     if used.version < pattern.mapping_version or (used.transient and not used.limited):
@@ -188,9 +188,9 @@ def after_use(pattern: PagePattern, used: PatternUsed, now_ms: int) -> PagePatte
     pattern = structs.replace(pattern, used_at=now_ms)
     if used.login_ended or used.drift is Drift.LOGIN_WALL:
         return _failed(pattern, DecayReason.AUTH_EXPIRED, now_ms)
-    if used.drift is None:
+    if used.drift is None or (used.drift is Drift.NEW_KIND and pattern.failures + 1 < REPEATED):
         return _failed(pattern, None, now_ms)
-    return structs.replace(_failed(pattern, _REASONS[used.drift], now_ms), reproduced=())
+    return structs.replace(_failed(pattern, _REASONS.get(used.drift), now_ms), reproduced=())
 
 
 def after_check(pattern: PagePattern, same: bool, page_url: str, now_ms: int) -> PagePattern:  # noqa: FBT001 - a verdict

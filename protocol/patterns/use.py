@@ -26,6 +26,9 @@ class Drift(StrEnum):
     UNLIKE = "unlike"
     """The page that was made of it was not accepted, or is not what rendering shows."""
 
+    NEW_KIND = "new_kind"
+    """A value is none of those that tell kinds of pages apart so far: of the kinds that are known nothing has changed."""
+
 
 class PatternCall(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a tier asks in the place of a page: the requests, and how their answers are the page.

@@ -106,11 +106,12 @@ def change_and_visit(weft: System, served: Served, change: Change | None, number
     """Change an API, and visit pages: the first that comes, and as many as it takes until they need no document."""
     served.counts.clear()
     served.change_to(change)
-    pages = [served.pages()[number % len(served.pages())] for number in itertools.islice(numbers, VISITS + 1)]
-    found = [visit(weft, served, page) for page in pages[:VISITS]]
+    pages = served.pages()
+    *turn, unseen = (number % len(pages) for number in itertools.islice(numbers, VISITS + 1))
+    found = [visit(weft, served, pages[number]) for number in turn]
     amiss = next(filter(None, (_amiss(weft, served, one) for one in found if one.result is not None)), "")
-    recovered = is_learned(weft, served)
-    last = visit(weft, served, pages[VISITS])
+    recovered = is_learned(weft, served, number=turn[-1])
+    last = visit(weft, served, pages[unseen])
     amiss = amiss or (_amiss(weft, served, last) if last.result is not None else "")
     what = "back" if change is None else change.value
     return Trial(served.app.name, what, amiss, found[0].result is not None, recovered, served.unsafe)

@@ -47,6 +47,7 @@ MAX_ANSWER_BYTES: Final = 4_000_000
 MAX_TEXT_BYTES: Final = 256 * 1024
 
 _CHANGED: Final = "The API behind the page no longer answers as it did"
+_NEW_KIND: Final = "The page is of a kind that its pattern has not met"
 _NEEDS: Final = re.compile(r"\{(\d+):")
 _LOGIN_FORM: Final = re.compile(rb"""type\s{0,3}=\s{0,3}["']?password""", re.IGNORECASE)
 _HEAD_BYTES: Final = 65_536
@@ -216,7 +217,8 @@ def read_answer(response: WebResponse, *, as_text: bool = False) -> Any:
 def changed(drift: Drift, where: str, status: int | None = None) -> FaultError:
     """Return the error of an API that is not what it was."""
     context = FaultContext(drift=drift.value, where=where)
-    message = f"{_CHANGED} ({drift.value}{f' at {where}' if where else ''})."
+    about = _NEW_KIND if drift is Drift.NEW_KIND else _CHANGED
+    message = f"{about} ({drift.value}{f' at {where}' if where else ''})."
     return FaultError(fault(Code.SITE_STRUCTURE_CHANGED, message, context=context, http_status=status))
 
 

@@ -92,7 +92,7 @@ def _assert_known(known: Sequence[Known], levels: Levels) -> None:
     """Raise DriftError where a value that tells kinds of pages or items apart is none of those seen."""
     for each in known:
         if case_of(each.test, levels) not in each.cases:
-            raise UnknownCaseError(Drift.RETYPED, where(each.test.source))
+            raise UnknownCaseError(where(each.test.source))
 
 
 def _derived(page: WebObservationSummary, mapping: PageMapping) -> WebObservationSummary:
@@ -223,7 +223,7 @@ class _Writer:
                     if case not in cases:
                         if resolve(levels, test.source) is None:
                             raise DriftError(Drift.MISSING, where(test.source))
-                        raise UnknownCaseError(Drift.RETYPED, where(test.source))
+                        raise UnknownCaseError(where(test.source))
                     text += self.text(cases[case], levels, before + text)
                 case Join():
                     text += self._joined(piece, levels, before + text)
@@ -235,7 +235,7 @@ class _Writer:
         for item in _items(join, levels):
             written.append(self.text(join.pieces, (*levels, item), before + join.between.join((*written, ""))))
         if not join.repeated and len(set(written)) < len(written):
-            raise UnknownCaseError(Drift.RETYPED, where(join.source))
+            raise UnknownCaseError(where(join.source))
         return join.between.join(written)
 
 

@@ -49,6 +49,9 @@ class DriftError(Exception):
 class UnknownCaseError(DriftError):
     """An answer is as the mapping knows it, but of a kind that no page seen was of."""
 
+    def __init__(self, where: str) -> None:
+        super().__init__(Drift.NEW_KIND, where)
+
 
 def is_array(value: object) -> TypeGuard[list[Any]]:
     """Return whether a value of JSON is an array."""

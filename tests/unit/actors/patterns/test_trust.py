@@ -180,6 +180,17 @@ def test_the_third_failure_in_a_row_is_a_repeated_one() -> None:
     assert after.decays[-1].reason is DecayReason.REPEATED_FAILURES
 
 
+def test_a_page_of_a_new_kind_says_nothing_of_the_others_unless_more_follow() -> None:
+    new_kind = used(drift=Drift.NEW_KIND)
+    once = trust.after_use(pattern(score=1.0), new_kind, NOW)
+    between = trust.after_use(trust.after_use(once, used(), NOW), new_kind, NOW)
+    thrice = trust.after_use(trust.after_use(between, new_kind, NOW), new_kind, NOW)
+
+    assert [(one.score, trust.can_bypass(one, NOW)) for one in (once, between)] == [(1.0, True)] * 2
+    assert not trust.can_bypass(thrice, NOW)
+    assert [one.reason for one in thrice.decays] == [DecayReason.REPEATED_FAILURES]
+
+
 @given(st.floats(0, 1), st.sampled_from(SOURCES), st.integers(0, 100), st.lists(st.booleans(), max_size=40))
 def test_passing_trouble_changes_no_label(score: float, source: PatternSource, days: int, limits: list[bool]) -> None:
     before = pattern(score=score, source=source, verified_at=NOW - days * DAY)
