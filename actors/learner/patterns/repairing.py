@@ -115,8 +115,9 @@ def _checks(
     kept = [structs.replace(one, path=path_after(one.path, moves)) for one in pattern.checks]
     for one in shown:
         kept = list(met(kept, one.slots, one.answers))
-    echoes = checks_of([(one.slots, one.answers) for one in shown], mapping, pattern.page)
-    return tuple(dict.fromkeys((*(one for one in echoes if one.slot), *kept)))
+    checks = checks_of([(one.slots, one.answers) for one in shown], mapping, pattern.page)
+    echoes = tuple(one for one in checks if one.slot)
+    return (*echoes, *(one for one in kept if one not in echoes))
 
 
 # -- which requests stand in the place of those before ----------------------------------------------------------------

@@ -201,10 +201,10 @@ class _Writer:
             return ""
 
     def _slot(self, slot: TemplateSlot, levels: Levels, before: str) -> str:
-        """Return a slot as it is written after what stands before it."""
+        """Return a slot as it is written after what stands before it; two ways that part for the first time are new."""
         value = self._write(slot.form, resolve(levels, slot.source), slot.source)
         if slot.also and any(self._value(other, levels) != value for other in slot.also):
-            raise DriftError(Drift.RETYPED, where(slot.source))
+            raise UnknownCaseError(where(slot.source))
         if isinstance(slot.form, Rich):
             return " ".join(value.split()) if self.one_line else value
         return _embedded(value, before) if self.markdown else value

@@ -237,8 +237,8 @@ _PLAINEST: Mapping[type, int] = {AsIs: 0, Rich: 0, Number: 1, JoinedAddress: 1, 
 
 
 def _rank(place: SlotKind, hits: dict[int, list[Hit]]) -> tuple[int, int, int, int, int]:
-    """Sort the longest values first; of equal ones the innermost, the plainest, the shortest path."""
-    length = max(each[0].end - each[0].start for each in hits.values())
+    """Sort what writes most of the texts first; of equals the innermost, the plainest, the shortest path."""
+    length = sum(each[0].end - each[0].start for each in hits.values())
     form = place.form
     changed = isinstance(form, AsIs) and form.letters != "same"
     plain = 3 if changed else _PLAINEST.get(type(form), 2)

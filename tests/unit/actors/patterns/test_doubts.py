@@ -118,6 +118,15 @@ def test_a_kind_that_was_never_seen_is_told_from_an_answer_that_has_changed() ->
     assert not isinstance(drifted.value, UnknownCaseError)
 
 
+def test_a_number_has_the_decimals_that_all_pages_show() -> None:
+    votes = [{"mean": 3.1, "count": 2}, {"mean": 2.9, "count": 3}, {"mean": 4.1, "count": 2}, {"mean": 4.0, "count": 5}]
+    *known, other = pages(
+        lambda answer: f"Rated {answer['votes']['mean']:.1f} of 5", "votes", [*votes, {"mean": 2.6, "count": 5}]
+    )
+
+    assert "Rated 2.6 of 5" in render(induced(known), other.answers, other.url, other.slots).markdown
+
+
 def test_an_array_that_was_always_empty_is_noticed_when_it_is_not() -> None:
     *known, other = pages(lambda _: "Yarn", "notes", [[], [], ["Worn"]])
     checks = checks_of([(one.slots, one.answers) for one in known], induced(known), "https://loom.example/x/{id}")
