@@ -11,6 +11,7 @@ from actors.extraction.evidence import money, product_labels
 from actors.extraction.evidence.claim import Claim, PageField, PlaceKind
 from actors.extraction.evidence.embedded import embedded
 from actors.extraction.parse.tree import Page
+from protocol.urls import host_of
 
 IN_STOCK = "InStock"
 ORDERED = frozenset({"BackOrder", "MadeToOrder", "PreOrder", "PreSale"})
@@ -71,6 +72,8 @@ class ValueReader:
     code: str
     name: str
     url: str
+    hosts: tuple[str, ...] = ()
+    """The names that the host is made of."""
 
     @staticmethod
     def of(page: Page, claims: Iterable[Claim]) -> ValueReader:
@@ -81,7 +84,8 @@ class ValueReader:
         written = (claim.value.strip().upper() for claim in claims if claim.field is PageField.CURRENCY)
         code = next((value for value in written if value in money.CODES), "")
         name = " ".join(claim.value for claim in claims if claim.field is PageField.PRODUCT_NAME)
-        return ValueReader(money.regions(page.url, *declared), code, _plain(name), _plain(page.url))
+        hosts = tuple((host_of(page.url) or "").split("."))
+        return ValueReader(money.regions(page.url, *declared), code, _plain(name), _plain(page.url), hosts)
 
     def read(self, claim: Claim) -> str:
         """Return the value of a claim, "" for what cannot be one of its field."""
@@ -93,9 +97,14 @@ class ValueReader:
         return reads(claim.value) if reads else claim.value
 
     def fit(self, field: PageField, value: str) -> float:
-        """Return what a value gains by standing in the name of the product or in the address of the page."""
+        """Return what a value gains by standing in the name of the product or in the address of the page.
+
+        A brand loses that the host begins with: markets give their own name, where the page may say whose it is.
+        """
         if field is PageField.BRAND and f" {_plain(value)} " in f" {self.name} ":
             return 0.5
+        if field is PageField.BRAND and any(name.startswith(_NOT_WORD.sub("", value.lower())) for name in self.hosts):
+            return -0.6
         if field in {PageField.SKU, PageField.MPN} and len(value) > 3 and _plain(value) in self.url:  # noqa: PLR2004 - shorter ones stand anywhere
             return 0.5
         return 0.0

@@ -173,6 +173,15 @@ def test_prefers_what_is_seen_to_another_thing_in_the_data() -> None:
     assert answer.price == "12.50"
 
 
+def test_takes_the_name_of_the_market_for_no_maker_where_the_page_names_one() -> None:
+    node = {"@type": "Product", "name": "Blue thing", "brand": "Trade", "offers": {"price": "12.5"}}
+    linked = f'<script type="application/ld+json">{json.dumps(node)}</script>'
+
+    at_market, elsewhere = (sold(shop() + linked, f"https://www.{host}/1") for host in ("tradefield.example", "a.test"))
+
+    assert [one and one.brand for one in (at_market, elsewhere)] == ["Blueco", "Trade"]
+
+
 def test_takes_the_dollar_of_the_country() -> None:
     markup = shop(price="<span class=price>$12.50</span>")
 
