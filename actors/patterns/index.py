@@ -205,7 +205,7 @@ def _call(pattern: PagePattern, url: str, slots: dict[str, str], now_ms: int) ->
         shapes=pattern.shapes,
         mapping=pattern.mapping,
         checks=pattern.checks,
-        other_marks=tuple(mark for page, mark in pattern.marks.items() if page != page_hash(url)),
+        other_marks=tuple(mark for page, marks in pattern.marks.items() if page != page_hash(url) for mark in marks),
         slots=slots,
         trust=level,
         reason=_reason(pattern, level, now_ms),

@@ -140,7 +140,7 @@ class Served:
                 return text(document(self.app, None, ""), headers=_UNCACHED)
             case _:
                 others = (route[1](_Only((one,)), ask, match) for one in self.app.records(self.version).records)
-                return self._data(self.app.encode(next(other for other in others if other != genuine)))
+                return self._data(self.app.encode(next((other for other in others if other != genuine), genuine)))
 
     def _data(self, answer: Any, status: int = 200) -> Reply:
         body = json.dumps(answer, ensure_ascii=False).encode()

@@ -29,6 +29,9 @@ from protocol.tiers import RenderTier
 MAX_MARKS: Final = 100
 """Pages of a pattern whose words are known, so that an answer of one of them is not taken for another's."""
 
+MARKS_OF_PAGE: Final = 4
+"""Ways in which one page was made that are known: what an API leaves out for a while is in the words again later."""
+
 _ID_BYTES: Final = 10
 _SLOT: Final = re.compile(r"\{[^{}]*\}")
 
@@ -212,7 +215,11 @@ def _new_pattern(draft: PatternDraft, sample: PageSample, now_ms: int) -> PagePa
 
 def _marked(pattern: PagePattern, pages: Sequence[SampledPage]) -> PagePattern:
     """Note what the words are known by that a pattern makes of pages: for another page they would be wrong."""
-    marks = pattern.marks | {page_hash(page.url): mark for page in pages if (mark := _mark(pattern, page))}
+    marks = dict(pattern.marks)
+    for page in pages:
+        if mark := _mark(pattern, page):
+            former = marks.pop(key := page_hash(page.url), ())
+            marks[key] = (*(one for one in former if one != mark), mark)[-MARKS_OF_PAGE:]
     return structs.replace(pattern, marks=dict(list(marks.items())[-MAX_MARKS:]))
 
 

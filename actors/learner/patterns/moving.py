@@ -44,7 +44,8 @@ def possible_moves(
     written = set(source_paths(mapping, "slot"))
     there = frozenset(path for one in answers for path in nodes_of(one))
     holders = {path[:length] for path in there for length in range(1, len(path))}
-    gone = sorted((path for path in used if path not in there or path in written & holders), key=len)
+    places = (path for path in used if len(path) > 1)  # the answers themselves go nowhere
+    gone = sorted((path for path in places if path not in there or path in written & holders), key=len)
     first = [path for path in gone if not any(path[:length] in gone for length in range(1, len(path)))]
     groups: dict[Key, list[Path]] = {}
     for path in first:

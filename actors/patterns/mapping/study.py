@@ -32,7 +32,9 @@ _MAX_LEAVES = 1_500
 _MAX_SCALARS = 12
 """Items of an array within an array that are looked for by their place; of other arrays it is the first alone."""
 
-_ROWS: tuple[tuple[Key, ...], ...] = ((), ("answers",))
+_ANSWERS: tuple[Key, ...] = ("answers",)
+_ROOT = frozenset({"answers", "slots", "url"})
+_ROWS: tuple[tuple[Key, ...], ...] = ((), _ANSWERS)
 _MAX_HITS = 400
 _COMPARED = 12
 """The first words of a text of which each must be on a page for the text to be looked for."""
@@ -275,7 +277,10 @@ def tokens(texts: Iterable[str]) -> frozenset[str]:
 
 
 def leaves(value: Any) -> Iterator[tuple[tuple[Key, ...], Any]]:
-    """Yield the plain values of JSON and their paths, and arrays; those of rows are read by their places."""
+    """Yield the plain values of JSON and their paths, and arrays; those of rows are read by their places.
+
+    How many requests have answered is no value: what holds their answers is left out.
+    """
     count = 0
     stack: list[tuple[tuple[Key, ...], Any]] = [((), value)]
     while stack and count < _MAX_LEAVES:
@@ -286,7 +291,8 @@ def leaves(value: Any) -> Iterator[tuple[tuple[Key, ...], Any]]:
                 stack.extend(((*path, key), fields[key]) for key in reversed(list(fields)[:_MAX_LEAVES]))
         elif is_array(each):
             count += 1
-            yield path, each
+            if path != _ANSWERS or value.keys() != _ROOT:
+                yield path, each
             most = _MAX_SCALARS if path in _ROWS or isinstance(path[-1], int) else 1
             stack.extend(((*path, place), each[place]) for place in reversed(range(min(most, len(each)))))
         elif each is not None:

@@ -9,7 +9,8 @@ import pytest
 
 from actors.patterns.answer_checks import checks_of, first_unmet
 from actors.patterns.mapping import DriftError, Shown, induce, render
-from actors.patterns.mapping.values import UnknownCaseError
+from actors.patterns.mapping.study import leaves
+from actors.patterns.mapping.values import UnknownCaseError, root
 from protocol.documents import WebObservationSummary
 from protocol.patterns.mapping import PageMapping
 
@@ -133,3 +134,11 @@ def test_an_array_that_was_always_empty_is_noticed_when_it_is_not() -> None:
 
     assert first_unmet(checks, known[0].slots, known[0].answers) == ""
     assert first_unmet(checks, other.slots, other.answers) == "0.notes"
+
+
+def test_how_many_requests_have_answered_is_no_value_of_a_page() -> None:
+    shown = pages(lambda answer: f"Said by {len(answer['by'])}", "by", [["Ann"], ["Bob"], ["Eve"]])
+    sources = {path for each in shown for path, _ in leaves(root(each.answers, each.slots, each.url).value)}
+
+    assert ("answers",) not in sources
+    assert ("answers", 0, "by") in sources
