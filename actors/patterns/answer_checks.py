@@ -13,7 +13,6 @@ import msgspec
 from actors.patterns.mapping.flattened import unflattened
 from actors.patterns.mapping.study import texts_of
 from actors.patterns.mapping.values import named
-from protocol.documents import WebObservationSummary
 from protocol.patterns.mapping import CaseChoice, Each, Fields, Items, Join, Key, One, PageMapping, Raw, ValueSource
 from protocol.patterns.mapping import TemplateSlot as Slot
 from protocol.patterns.mapping import TemplateText as Text
@@ -30,8 +29,10 @@ _MANY_WORDS: Final = 3
 
 _SLOT: Final = re.compile(r"\{(\w+)(?:=[^{}]*)?\}")
 _NUMBER: Final = re.compile(r"\d(?:[\d.,' \u00a0\u202f\u2019]*\d)?")
-_WORD: Final = re.compile(r"\w+")
 _MARK_BYTES: Final = 8
+_TELLING_CHARS: Final = 40
+"""So long a text is not on two pages by chance."""
+
 _MAX_VISITED: Final = 20_000
 _MAX_DEPTH: Final = 8
 
@@ -75,10 +76,18 @@ def tells_pages_apart(pattern: PagePattern) -> bool:
     return not _SLOT.search(pattern.page) or any(check.slot for check in pattern.checks)
 
 
-def mark_of(page: WebObservationSummary) -> str:
-    """Return what the words of a page are known by, however its Markdown sets them."""
-    words = " ".join(_WORD.findall(page.markdown))
-    return hashlib.blake2b(words.encode("utf-8", "replace"), digest_size=_MARK_BYTES).hexdigest()
+def mark_of(mapping: PageMapping, answers: Sequence[Any]) -> str:
+    """Return what answers are known by: the long texts that a mapping writes of them; "" where it writes none.
+
+    What a page says of its own address is no part of it, nor where the texts stand. That two pages have short ones, as
+    those of searches without results do, says nothing.
+    """
+    values = _values(answers)
+    written = (one for path in set(source_paths(mapping, "slot")) for one in values.get(path, ()))
+    long = sorted({one for one in written if isinstance(one, str) and len(one) >= _TELLING_CHARS})
+    return (
+        hashlib.blake2b("\n".join(long).encode("utf-8", "replace"), digest_size=_MARK_BYTES).hexdigest() if long else ""
+    )
 
 
 def met(checks: Sequence[AnswerCheck], slots: Mapping[str, str], answers: Sequence[Any]) -> tuple[AnswerCheck, ...]:
@@ -184,7 +193,10 @@ def _digits(number: str) -> str:
 
 
 def _values(answers: Sequence[Any]) -> Values:
-    """Return the values of answers by their paths, in which every array is one step; what is huge is cut."""
+    """Return the values of answers by their paths, in which every array is one step; what is huge is cut.
+
+    So is the one field of an object that is named by an id, another on each page.
+    """
     values: Values = {}
     left = _MAX_VISITED
     waiting: list[tuple[Path, Any]] = [
@@ -194,7 +206,8 @@ def _values(answers: Sequence[Any]) -> Values:
         left -= 1
         path, value = waiting.pop()
         if isinstance(value, dict) and value and len(path) <= _MAX_DEPTH:
-            waiting.extend(((*path, name), one) for name, one in named(cast("dict[str, Any]", value)).items())
+            fields = named(cast("dict[str, Any]", value)).items()
+            waiting.extend(((*path, EACH if isinstance(name, int) else name), one) for name, one in fields)
         elif isinstance(value, list) and value and len(path) <= _MAX_DEPTH:
             waiting.extend(((*path, EACH), one) for one in cast("Iterable[Any]", value))
         else:

@@ -95,7 +95,7 @@ class PagePattern(Struct, frozen=True, kw_only=True, rename="camel", omit_defaul
     `checks` is what else must stand in them, `mapping` makes the page of them; None: a hint. `reproduced` holds hashes
     of the addresses (without query order or fragment) of different pages that the mapping gave as they were rendered, 8
     at most; the pages that it was induced from (`made_of`) are none of them unless they were made without them, too.
-    `marks` is what the words of pages were known by, which no other has. `failures` counts those in a row. `profile`
+    `marks` is what the answers of pages were known by, which no other has. `failures` counts those in a row. `profile`
     and `caller` are set where a login was used: then nobody else ever uses the pattern. `light_only`: no browser has
     shown its pages, a light tier alone. `version` counts changes; `mapping_version` is the one that brought what is now
     the mapping.

@@ -166,7 +166,7 @@ class ApiPage:
             summary = render(self.call.mapping, answers, self.request.url, self.call.slots, captured_at)
         except DriftError as error:
             raise changed(error.drift, error.where) from None
-        if mark_of(summary) in self.call.other_marks:
+        if self.call.other_marks and mark_of(self.call.mapping, answers) in self.call.other_marks:
             raise changed(Drift.UNLIKE, "another page")
         responses = [self.responses[number] for number in range(len(answers))]
         return page_answer.fetched(

@@ -30,7 +30,7 @@ MAX_MARKS: Final = 100
 """Pages of a pattern whose words are known, so that an answer of one of them is not taken for another's."""
 
 MARKS_OF_PAGE: Final = 4
-"""Ways in which one page was made that are known: what an API leaves out for a while is in the words again later."""
+"""Marks of one page that are known: what an API leaves out for a while is there again later."""
 
 _ID_BYTES: Final = 10
 _SLOT: Final = re.compile(r"\{[^{}]*\}")
@@ -214,7 +214,7 @@ def _new_pattern(draft: PatternDraft, sample: PageSample, now_ms: int) -> PagePa
 
 
 def _marked(pattern: PagePattern, pages: Sequence[SampledPage]) -> PagePattern:
-    """Note what the words are known by that a pattern makes of pages: for another page they would be wrong."""
+    """Note what the answers of pages are known by: for another page they would be wrong."""
     marks = dict(pattern.marks)
     for page in pages:
         if mark := _mark(pattern, page):
@@ -224,14 +224,9 @@ def _marked(pattern: PagePattern, pages: Sequence[SampledPage]) -> PagePattern:
 
 
 def _mark(pattern: PagePattern, page: SampledPage) -> str:
-    """Return the mark of what a pattern makes of the answers of a page; "" where it makes nothing of them."""
+    """Return the mark of the answers of a page; "" where it has none."""
     shown = page.shown(pattern.requests, pattern.page)
-    if pattern.mapping is None or shown is None:
-        return ""
-    try:
-        return mark_of(render(pattern.mapping, shown.answers, shown.url, shown.slots))
-    except DriftError:
-        return ""
+    return "" if pattern.mapping is None or shown is None else mark_of(pattern.mapping, shown.answers)
 
 
 def _asks_the_same(some: Sequence[ApiRequest], others: Sequence[ApiRequest]) -> bool:

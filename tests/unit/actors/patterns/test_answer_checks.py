@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from actors.patterns.answer_checks import absences, checks_of, first_unmet, met
+from actors.patterns.answer_checks import absences, checks_of, first_unmet, mark_of, met
 from protocol.patterns.mapping import AsIs as Text
 from protocol.patterns.mapping import Each, Fields, One, PageMapping, TemplateSlot, TemplateText, ValueSource
 from protocol.patterns.pattern import AnswerCheck, PagePattern, PatternSource
@@ -63,24 +63,57 @@ def test_what_a_page_that_was_made_right_does_not_meet_is_no_check() -> None:
     assert met(CHECKS, {"number": "9"}, (answer(9, state="sold"),)) == (CHECKS[0], CHECKS[2])
 
 
-def test_what_one_item_had_is_missed_where_it_comes_back() -> None:
-    """A place that a mapping names by the number of an item is the same as in any other item."""
-    source = ValueSource(path=("answers", 0, "items", 0, "maker"))
-    line = One(node=TemplateText(pieces=(TemplateSlot(source=source, form=Text()),)))
-    mapping = PageMapping(page=Fields(fields={}), markdown=(line,))
-    former = PagePattern(
+def line(*path: str | int) -> One:
+    return One(node=TemplateText(pieces=(TemplateSlot(source=ValueSource(path=("answers", *path)), form=Text()),)))
+
+
+def pattern(*lines: One) -> PagePattern:
+    return PagePattern(
         pattern_id="pat_a",
         domain="mill.example",
         page="",
         requests=(),
         score=0.0,
-        mapping=mapping,
+        mapping=PageMapping(page=Fields(fields={}), markdown=lines),
         source=PatternSource.MANUAL,
     )
 
-    gone = absences(former, [(answer(7),), (answer(8),)])
+
+def test_what_one_item_had_is_missed_where_it_comes_back() -> None:
+    """A place that a mapping names by the number of an item is the same as in any other item."""
+    gone = absences(pattern(line(0, "items", 0, "maker")), [(answer(7),), (answer(8),)])
 
     assert gone == (AnswerCheck(path=(0, "items", "*", "maker")),)
     back = answer(9)
     back["items"][0]["maker"] = "Ada"
     assert first_unmet(gone, {}, (back,)) == "0.items.*.maker"
+
+
+def test_what_stands_under_an_id_is_missed_where_it_comes_back() -> None:
+    """The one field of an object whose name is another on each page is named by its place."""
+    notes = [({"note-7": {"title": "Loom"}},), ({"note-8": {"title": "Weft"}},)]
+    former = pattern(line(0, 0, "title"), line(0, 0, "author"))
+
+    gone = absences(former, notes)
+
+    assert gone == (AnswerCheck(path=(0, "*", "author")),)
+    assert first_unmet(gone, {}, ({"note-9": {"title": "Warp", "author": "Ada"}},)) == "0.*.author"
+
+
+def test_answers_are_known_by_the_long_texts_that_a_page_has_of_them() -> None:
+    told = "A loom that was mended in spring, and again in autumn."
+    mapping = pattern(line(0, "about"), line(0, "name"), line(0, "state")).mapping
+    assert mapping is not None
+    first, moved, other, short = (
+        mark_of(mapping, (one,))
+        for one in (
+            {"about": told, "name": "Loom", "state": "ready", "took": 4},
+            {"about": told, "name": "Loom", "state": "sold", "took": 9},
+            {"about": told.replace("loom", "mill"), "name": "Loom", "state": "ready"},
+            {"about": "", "name": "Loom", "state": "ready"},
+        )
+    )
+
+    assert first == moved
+    assert len({first, other, short}) == 3
+    assert short == ""
