@@ -16,6 +16,7 @@ import stamina
 import structlog
 
 from actors.sites import host_key
+from actors.ungrouped import ungrouped
 from actors.web import rate_limits
 from actors.web.rate_limits import GrantedSlots, HostLimits, SlotRequest
 from bus import TransportError
@@ -114,7 +115,7 @@ class HostLimiter:
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
         """Release leases that nobody uses while the block lasts, and all of them at its end."""
-        try:
+        with ungrouped():
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._release_surplus)
                 try:
@@ -123,12 +124,6 @@ class HostLimiter:
                     tasks.cancel_scope.cancel()
                     with anyio.move_on_after(_CLOSE_S, shield=True):
                         await self._release()
-        except BaseExceptionGroup as errors:
-            # The task never fails: what is in the group is the block's own, which knows nothing of a group.
-            own, *more = errors.exceptions
-            if more:
-                raise
-            raise own from None
 
     async def enter(self, host: str, turn: Turn) -> None:
         """Wait until a request may be sent to the host; call `leave` when its answer is complete.

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import AsyncGenerator, Callable, Generator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -19,6 +19,8 @@ from anyio import CancelScope, Event, get_cancelled_exc_class
 from msgspec import Struct
 from websockets.asyncio.client import ClientConnection, unix_connect
 from websockets.exceptions import ConnectionClosed, WebSocketException
+
+from actors.ungrouped import ungrouped
 
 MAX_MESSAGE_BYTES: Final = 64 << 20
 """What one message may hold, either way; the engine is told the same."""
@@ -194,18 +196,6 @@ async def connect(path: Path) -> AsyncGenerator[CdpConnection]:
             finally:
                 connection.stuck = not await _close(socket)
                 tasks.cancel_scope.cancel()
-
-
-@contextmanager
-def ungrouped() -> Generator[None]:
-    """Raise the only exception of a group by itself: that the block has a task group is nobody's concern."""
-    try:
-        yield
-    except BaseExceptionGroup as group:
-        first, *more = group.exceptions
-        if more:
-            raise
-        raise first from None
 
 
 async def _open(path: Path) -> ClientConnection:

@@ -12,7 +12,7 @@ from anyio import CancelScope
 from anyio.abc import TaskGroup
 
 from actors.fetchers.lightweight import origins
-from actors.fetchers.lightweight.cdp import CdpConnection, CdpError, ungrouped
+from actors.fetchers.lightweight.cdp import CdpConnection, CdpError
 from actors.fetchers.lightweight.network import CONFINED
 from actors.fetchers.lightweight.rendering import (
     DIALOG_LOOP,
@@ -38,6 +38,7 @@ from actors.fetchers.lightweight.target import (
     selector_script,
     storage_script,
 )
+from actors.ungrouped import ungrouped
 from protocol.browse import ConsoleMessage
 from protocol.pages import Dialog
 

@@ -17,10 +17,11 @@ from anyio import Event, get_cancelled_exc_class
 from anyio.abc import TaskGroup
 
 from actors.fetchers.lightweight import engine_process
-from actors.fetchers.lightweight.cdp import CdpConnection, ClosedError, connect, ungrouped
+from actors.fetchers.lightweight.cdp import CdpConnection, ClosedError, connect
 from actors.fetchers.lightweight.engine_process import EngineProcess, StartError
 from actors.fetchers.lightweight.placement import JoinProcess, PageSlot, StartProcess, TenantProcess, place
 from actors.settings import Settings
+from actors.ungrouped import ungrouped
 
 FULL_BYTES: Final = 250_000_000
 """A process that holds more when a page is done is replaced: what a page leaves behind is not all freed."""

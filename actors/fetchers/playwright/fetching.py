@@ -28,12 +28,14 @@ from actors.fetchers.playwright.tab import OVERTIME, Tab, new_tab
 from actors.fetchers.sampling import Sampler
 from actors.fetchers.script_engine import evaluate
 from actors.settings import Settings
+from actors.ungrouped import ungrouped
 from actors.web import guard
 from actors.web.client import WebClient
 from actors.web.cookies import Jar
 from actors.web.exchange import WebRequest
 from actors.web.page_redirects import PageRedirect, page_redirect
 from actors.web.rate_limits import retry_after_ms
+from bus import TransportError
 from bus.clock import now_ms
 from bus.stores import FileStore
 from protocol.faults import Code, FaultError, fault
@@ -238,17 +240,18 @@ class _Visit:
         main = self.tab.recorder.main
         check_shown(page.html, main.headers.get("content-type", "") if main else "")
         taken = await self._captures()
-        async with anyio.create_task_group() as tasks:
-            if self.request.for_history:
-                tasks.start_soon(self._show)
-            extraction = await self.fetcher.extractor.run(
-                extract_html,
-                page.html,
-                self.tab.page.url,
-                include_html=self.request.include_html,
-                captured_at=datetime.now(UTC),
-                evaluate=evaluate,
-            )
+        with ungrouped():
+            async with anyio.create_task_group() as tasks:
+                if self.request.for_history:
+                    tasks.start_soon(self._show)
+                extraction = await self.fetcher.extractor.run(
+                    extract_html,
+                    page.html,
+                    self.tab.page.url,
+                    include_html=self.request.include_html,
+                    captured_at=datetime.now(UTC),
+                    evaluate=evaluate,
+                )
         if page_answer.is_little(extraction):
             self._check_alive(page.elements)
         if self.cut_short == OVERTIME and not (extraction.evidence.content_length and self.tab.recorder.whole):
@@ -322,7 +325,7 @@ class _Visit:
 
     async def _show(self) -> None:
         """Take the picture that the history has of the page, while its text is extracted; without one it does, too."""
-        with anyio.move_on_after(_PICTURE_S), suppress(Error):
+        with anyio.move_on_after(_PICTURE_S), suppress(Error, FaultError, TransportError):
             data = await captures.screenshot(self.tab.page, _PICTURE)
             kept = await (await self._store(VISIT_SCREENSHOTS)).save("screenshot", data, f"image/{_PICTURE.form}")
             self.screenshot = kept[0].name if kept else ""

@@ -9,7 +9,8 @@ from collections.abc import Generator
 import pytest
 from PIL import Image
 
-from protocol.faults import Code, FaultError
+from actors.fetchers.extractor import Extractor
+from protocol.faults import Code, FaultError, fault
 from protocol.pages import Screenshot
 from protocol.tiers import RenderTier
 from tests.integration.playwright.browsing import Browsing, browsing, page
@@ -228,6 +229,29 @@ def test_what_a_page_asks_for_is_recorded_and_named(web: Browsing) -> None:
     assert (api.method, api.confidence, api.can_bypass, api.auth_type) == ("GET", "high", True, "bearer")
     assert (call.status, call.response_body) == (200, {"title": "Threads", "items": [1, 2, {"token": "abc"}]})
     assert (call.request_headers["authorization"], "hush" in call.url) == ("[redacted]", False)
+
+
+def test_the_history_gets_a_picture_and_the_requests_in_short(web: Browsing) -> None:
+    html = f"{PROSE}<script>fetch('/json?token=hush&page=2', {{headers: {{Authorization: 'Bearer hush'}}}})</script>"
+    found = web.fetch(page(html), for_history=True)
+
+    assert Image.open(io.BytesIO(web.shelf.kept[found.screenshot])).format == "JPEG"
+    assert [(one.method, one.status) for one in found.requests] == [("GET", 200)] * 2
+    assert "hush" not in repr(found.requests)
+    assert (found.network, found.captures) == ((), ())
+
+
+def test_a_page_that_cannot_be_read_fails_as_ever_while_its_picture_is_taken(
+    web: Browsing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuse(*_: object, **__: object) -> None:
+        raise FaultError(fault(Code.CONTENT_TOO_LARGE))
+
+    monkeypatch.setattr(Extractor, "run", refuse)
+    with pytest.raises(FaultError) as caught:
+        web.fetch(page(PROSE), for_history=True)
+
+    assert caught.value.fault.code is Code.CONTENT_TOO_LARGE
 
 
 def test_the_cookie_that_lets_a_call_in_is_named_and_not_shown(web: Browsing) -> None:
