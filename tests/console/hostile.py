@@ -55,6 +55,9 @@ SHOWN_BY: Final[Mapping[str, tuple[str, str]]] = {
 """What is shown when a button is pressed: its words, and what comes of it."""
 
 
+_PICTURE: Final = "image/jpeg"
+
+
 @dataclass
 class HostileGateway:
     """Answers in the place of a gateway; while it is `failing`, each answer is an error."""
@@ -73,6 +76,8 @@ class HostileGateway:
             route.fulfill(body=self._events(endpoint), content_type="text/event-stream")
         elif self.failing and endpoint.path != "/api/me":
             route.fulfill(status=400, json=self.made(endpoint.failure or StructuredError))
+        elif _PICTURE in endpoint.media:
+            route.fulfill(body=self.vectors[0], content_type=_PICTURE)
         else:
             route.fulfill(json=self._whole(endpoint))
 
@@ -149,5 +154,5 @@ def _endpoint(method: str, path: str) -> Endpoint | None:
     fitting = [
         one for one in ENDPOINTS if one.method == method and re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", one.path), path)
     ]
-    named = [one for one in fitting if one.answer is not None or one.media == (EVENTS,)]
+    named = [one for one in fitting if one.answer is not None or one.media == (EVENTS,) or _PICTURE in one.media]
     return min(named, key=lambda one: one.path.count("{"), default=None)
