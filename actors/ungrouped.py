@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Awaitable, Callable, Coroutine, Generator
 from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import anyio
+
+T = TypeVar("T")
 
 
 @contextmanager
@@ -16,3 +21,13 @@ def ungrouped() -> Generator[None]:
         if more:
             raise
         raise first from None
+
+
+async def alongside(work: Callable[[], Coroutine[Any, Any, object]], wanted: Awaitable[T]) -> T:
+    """Return what is wanted once other work, begun before it, is done as well; raises what either does."""
+    results: list[T] = []
+    with ungrouped():
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(work)
+            results.append(await wanted)
+    return results[0]

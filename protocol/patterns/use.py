@@ -27,7 +27,7 @@ class Drift(StrEnum):
     """The page that was made of it was not accepted, or is not what rendering shows."""
 
     NEW_KIND = "new_kind"
-    """A value is none of those that tell kinds of pages apart so far: of the kinds that are known nothing has changed."""
+    """A value is none of those that told kinds of pages apart so far: of those kinds nothing has changed."""
 
 
 class PatternCall(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -28,7 +28,7 @@ from actors.fetchers.playwright.tab import OVERTIME, Tab, new_tab
 from actors.fetchers.sampling import Sampler
 from actors.fetchers.script_engine import evaluate
 from actors.settings import Settings
-from actors.ungrouped import ungrouped
+from actors.ungrouped import alongside
 from actors.web import guard
 from actors.web.client import WebClient
 from actors.web.cookies import Jar
@@ -240,18 +240,15 @@ class _Visit:
         main = self.tab.recorder.main
         check_shown(page.html, main.headers.get("content-type", "") if main else "")
         taken = await self._captures()
-        with ungrouped():
-            async with anyio.create_task_group() as tasks:
-                if self.request.for_history:
-                    tasks.start_soon(self._show)
-                extraction = await self.fetcher.extractor.run(
-                    extract_html,
-                    page.html,
-                    self.tab.page.url,
-                    include_html=self.request.include_html,
-                    captured_at=datetime.now(UTC),
-                    evaluate=evaluate,
-                )
+        extracted = self.fetcher.extractor.run(
+            extract_html,
+            page.html,
+            self.tab.page.url,
+            include_html=self.request.include_html,
+            captured_at=datetime.now(UTC),
+            evaluate=evaluate,
+        )
+        extraction = await (alongside(self._show, extracted) if self.request.for_history else extracted)
         if page_answer.is_little(extraction):
             self._check_alive(page.elements)
         if self.cut_short == OVERTIME and not (extraction.evidence.content_length and self.tab.recorder.whole):
