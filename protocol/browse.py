@@ -231,16 +231,6 @@ class NetworkRequest(Struct, frozen=True, kw_only=True, rename="camel"):
     duration: int | UnsetType = UNSET
 
 
-class VisitRequest(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
-    """A request that was made for a page, as the history keeps it: without headers and bodies; status 0: no answer."""
-
-    url: str
-    method: str
-    status: int
-    content_type: str = ""
-    duration_ms: int = 0
-
-
 class ConsoleMessage(Struct, frozen=True, kw_only=True):
     """A line that the page wrote to its console; `timestamp` in ms since the epoch."""
 

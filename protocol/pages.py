@@ -21,7 +21,6 @@ from protocol.browse import (
     SelectorAttempt,
     TitleAttempt,
     ValidationDetails,
-    VisitRequest,
 )
 from protocol.confidence import Confidence, FieldConfidence, Score
 from protocol.documents import Document, WebObservationSummary
@@ -30,6 +29,7 @@ from protocol.page import PageKind
 from protocol.patterns.use import PatternCall
 from protocol.replicas import Watch
 from protocol.tiers import RenderTier
+from protocol.visits import VisitRequest
 
 VISIBLE_CHARS = 4_000
 """How much of what a page shows travels to the verifier."""

@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct
 
-from protocol.browse import SCHEMA_VERSION, DecisionTrace, VisitRequest
+from protocol.browse import SCHEMA_VERSION, DecisionTrace
 from protocol.confidence import FieldConfidence, Score
 from protocol.faults import Code
 from protocol.page import PageKind
@@ -27,9 +27,22 @@ MAX_VISIT_CHARS: Final = 24_000
 MAX_VISIT_REQUESTS: Final = 100
 """So many of the requests of a page are kept: the first."""
 
+MAX_VISIT_URL_CHARS: Final = 500
+"""So long is the address of such a request at most; what is longer is cut."""
+
 VISIT_PREFIX: Final = "vis_"
 
 VisitId = Annotated[str, Meta(pattern=r"^vis_[A-Za-z0-9_-]{22}$(?!\n)")]
+
+
+class VisitRequest(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
+    """A request that was made for a page, as the history keeps it: without headers and bodies; status 0: no answer."""
+
+    url: str
+    method: str
+    status: int
+    content_type: str = ""
+    duration_ms: int = 0
 
 
 class KeptVisit(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):

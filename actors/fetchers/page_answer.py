@@ -22,26 +22,17 @@ from actors.web.exchange import WebRequest, WebResponse, trusted
 from actors.web.rate_limits import retry_after_ms
 from bus import span
 from bus.tracing import Span
-from protocol.browse import (
-    DEFAULT_LATENCY_MS,
-    MIN_CONTENT_CHARS,
-    ApiPattern,
-    NetworkRequest,
-    VisitRequest,
-)
+from protocol.browse import DEFAULT_LATENCY_MS, MIN_CONTENT_CHARS, ApiPattern, NetworkRequest
 from protocol.confidence import BASELINES, Source
 from protocol.documents import untrusted
 from protocol.faults import FaultError
 from protocol.pages import Fetched, FetchPage, Outlinks
 from protocol.tiers import RenderTier
-from protocol.visits import MAX_VISIT_REQUESTS
+from protocol.visits import MAX_VISIT_REQUESTS, MAX_VISIT_URL_CHARS, VisitRequest
 
 _RESERVE_SHARE = 10
 RESERVE_MS = 1_000
 """A tenth of the time, a second at most, is reserved for the answer: the site must be late before the call is."""
-
-_SHOWN_URL_CHARS = 500
-"""So long is an address in the list of requests that the history keeps."""
 
 _FIRST_ERROR = 400
 
@@ -116,7 +107,7 @@ def traffic(request: FetchPage, exchanges: Iterable[NetworkRequest]) -> dict[str
 
 def _in_short(made: NetworkRequest) -> VisitRequest:
     return VisitRequest(
-        url=made.url[:_SHOWN_URL_CHARS],
+        url=made.url[:MAX_VISIT_URL_CHARS],
         method=made.method,
         status=made.status,
         content_type=made.content_type or "",

@@ -91,7 +91,7 @@ class ExchangeLog:
     _failing: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
     """The calls, by method and address, that had passing trouble, and were not answered since."""
 
-    def heard(self, method: str, url: str, status: int) -> None:
+    def note_status(self, method: str, url: str, status: int) -> None:
         """Take in how a call of a script ended; status 0: it was not answered."""
         if status in _LATER or status >= _FIRST_SERVER_ERROR:
             self._failing.add((method, url))

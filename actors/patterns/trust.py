@@ -176,7 +176,7 @@ def after_use(pattern: PagePattern, used: PatternUsed, now_ms: int) -> PagePatte
     place of since. Nor does 429, beyond the decay `rate_limited` that the contract gives to what "caused rate limiting"
     (000 §4): it is taken, but it never takes the score across the lower bound of the level that it gives now, so that
     no label changes for a limit. Any drift but that of a login takes back that pages were reproduced: it must be shown
-    anew on two of them. A page of a new kind says nothing of the others, unless one such comes after another.
+    anew on two of them. A page of a new kind says nothing of the others, unless it is the third in a row.
     """
     pattern = decayed(pattern, now_ms)
     if used.version < pattern.mapping_version or (used.transient and not used.limited):

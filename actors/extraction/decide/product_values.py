@@ -72,7 +72,7 @@ class ValueReader:
     code: str
     name: str
     url: str
-    hosts: tuple[str, ...] = ()
+    hosts: tuple[str, ...]
     """The names that the host is made of."""
 
     @staticmethod

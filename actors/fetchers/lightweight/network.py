@@ -200,7 +200,7 @@ class Network:
         elif request.resource_type == "XHR":
             counters.failed += 1
             if self.samples is not None:
-                self.samples.heard(request.request.method, request.url, 0)
+                self.samples.note_status(request.request.method, request.url, 0)
         if isinstance(error, FaultError) and error.fault.code is Code.CONTENT_TOO_LARGE:
             counters.limit = counters.limit or "too_large"
         if request.resource_type != "Document":
@@ -299,9 +299,10 @@ class Network:
 
     def _sample(self, request: PausedRequest, followed: FollowedResponse) -> None:
         response, samples, method = followed.response, self.samples, request.request.method
-        if samples is not None:
-            samples.heard(method, request.url, response.status)
-        if samples is None or not samples.wants(method, response.status, response.content_type, len(response.body)):
+        if samples is None:
+            return
+        samples.note_status(method, request.url, response.status)
+        if not samples.wants(method, response.status, response.content_type, len(response.body)):
             return
         last = followed.exchanges[-1]
         cookie = {"cookie": ""} if "cookie" in last.request_headers else {}

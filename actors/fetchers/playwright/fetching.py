@@ -70,9 +70,11 @@ _AGAIN_MS = 5_000
 _RECORD_S = 0.5
 """How long bodies that are still being read for the record are waited for."""
 
-_PICTURE = Screenshot(form="jpeg", quality=60)
-_PICTURE_S = 1.0
-"""The picture for the history: what the window shows; so long a page may take to be drawn."""
+_VISIT_SCREENSHOT = Screenshot(form="jpeg", quality=60)
+"""What the window shows, for the history."""
+
+_VISIT_SCREENSHOT_S = 1.0
+"""How long a page may take to be drawn for that, in seconds."""
 
 _OK = 200
 _EMPTY = frozenset({204, 205})
@@ -248,7 +250,7 @@ class _Visit:
             captured_at=datetime.now(UTC),
             evaluate=evaluate,
         )
-        extraction = await (alongside(self._show, extracted) if self.request.for_history else extracted)
+        extraction = await (alongside(self._keep_screenshot, extracted) if self.request.for_history else extracted)
         if page_answer.is_little(extraction):
             self._check_alive(page.elements)
         if self.cut_short == OVERTIME and not (extraction.evidence.content_length and self.tab.recorder.whole):
@@ -320,11 +322,12 @@ class _Visit:
             taken += await store.save_download(download, self.deadline_s - time.monotonic())
         return tuple(taken)
 
-    async def _show(self) -> None:
+    async def _keep_screenshot(self) -> None:
         """Take the picture that the history has of the page, while its text is extracted; without one it does, too."""
-        with anyio.move_on_after(_PICTURE_S), suppress(Error, FaultError, TransportError):
-            data = await captures.screenshot(self.tab.page, _PICTURE)
-            kept = await (await self._store(VISIT_SCREENSHOTS)).save("screenshot", data, f"image/{_PICTURE.form}")
+        with anyio.move_on_after(_VISIT_SCREENSHOT_S), suppress(Error, FaultError, TransportError):
+            data = await captures.screenshot(self.tab.page, _VISIT_SCREENSHOT)
+            store = await self._store(VISIT_SCREENSHOTS)
+            kept = await store.save("screenshot", data, f"image/{_VISIT_SCREENSHOT.form}")
             self.screenshot = kept[0].name if kept else ""
 
     async def _store(self, store: Objects) -> CaptureStore:

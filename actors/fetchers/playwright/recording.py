@@ -214,7 +214,7 @@ class PageRecorder:
             self.broken = True
         self._complete(request)
         if self.samples is not None and request.resource_type in _SCRIPTED and _ABORTED not in (request.failure or ""):
-            self.samples.heard(request.method, request.url, 0)
+            self.samples.note_status(request.method, request.url, 0)
         if self.listener is not None and not request.url.startswith(_OWN):
             self._note_failure(request)
 
@@ -232,7 +232,7 @@ class PageRecorder:
         response = request.existing_response
         if response is None or request.resource_type not in _SCRIPTED:
             return
-        samples.heard(request.method, request.url, response.status)
+        samples.note_status(request.method, request.url, response.status)
         if not is_json(response.headers.get("content-type", "")):
             return
         length, content_type = response.headers.get("content-length", ""), response.headers.get("content-type", "")

@@ -13,7 +13,7 @@ TRACKER = "https://tracker.example/collect"
 
 
 def answered(log: ExchangeLog, url: str) -> None:
-    log.heard("GET", url, 200)
+    log.note_status("GET", url, 200)
     log.add(url, "GET", {}, sent=b"", status=200, content_type="application/json", body=b'{"a": 1}', took_ms=1)
 
 
@@ -32,14 +32,14 @@ def answered(log: ExchangeLog, url: str) -> None:
 def test_trouble_that_may_pass_counts_where_the_page_gets_its_data(url: str, status: int, whole: bool) -> None:  # noqa: FBT001 - the expected answer
     log = ExchangeLog()
     answered(log, DATA)
-    log.heard("GET", url, status)
+    log.note_status("GET", url, status)
 
     assert log.is_whole(PAGE) is whole
 
 
 def test_a_call_that_was_answered_at_last_leaves_no_trouble() -> None:
     log = ExchangeLog()
-    log.heard("GET", OWN, 503)
+    log.note_status("GET", OWN, 503)
     answered(log, OWN)
 
     assert log.is_whole(PAGE)
