@@ -29,6 +29,7 @@ from bus.tracing import inject, sending, span
 from bus.transport import BusMessage, Queue, Transport
 from bus.wire import PacketCodec
 from bus.work import Worker, enqueue
+from protocol.codec import encode
 from protocol.faults import Code, FaultError, fault
 from protocol.subject_kinds import Bucket, Call, Event, Journal, Objects, Subject, Work
 
@@ -169,11 +170,12 @@ class Bus:
         """Publish an event; returns when it is sent, not when it is received."""
         with span(f"send {event.pattern}", "producer", sending(event.pattern)):
             packet, began_s = self.wire.request(event, args), time.time()
-            packed = await self.wire.pack(packet, event.pattern)
+            written = encode(packet)
+            packed = await self.wire.pack(written, event.pattern)
             inject(packed.headers)
             await self.transport.publish(event.pattern, packed.payload, headers=packed.headers or None)
             if self.wire.recorder is not None:
-                self.wire.recorder.sent("event", event.pattern, packet, None, began_s)
+                self.wire.recorder.sent("event", event.pattern, packet, written, None, began_s)
 
     async def flush(self) -> None:
         """Wait until whatever this participant has published comes before what anybody publishes from here on.

@@ -87,12 +87,13 @@ class Calls:
         if recorder is None:
             return await self._persist(pending)
         try:
-            outcome = answer = await self._persist(pending)
+            answer = await self._persist(pending)
+            outcome = pending.answered
         except FaultError as error:
             outcome = error.fault
             raise
         finally:
-            recorder.sent("call", pending.call.pattern, pending.packet, outcome, began_s)
+            recorder.sent("call", pending.call.pattern, pending.packet, pending.written, outcome, began_s)
         return answer
 
     async def _persist(self, pending: _PendingCall) -> Response[Any]:
@@ -132,7 +133,7 @@ class Calls:
     async def _once(self, pending: _PendingCall) -> Response[Any]:
         """Send the packet and wait for the answer; cancel the work where we stop waiting."""
         call, left_ms = pending.call, pending.left_ms
-        packed = await self._wire.pack(pending.packet, call.pattern)
+        packed = await self._wire.pack(pending.written, call.pattern)
         inbox, future = self._replies.expect(call.pattern, left_ms, repeatable=call.idempotent)
         at_work = True
         try:
@@ -150,7 +151,7 @@ class Calls:
                 with anyio.CancelScope(shield=True):
                     await self._clear(call, packed, inbox, cancel=at_work)
             future.cancel()
-        return await self._read(call, message)
+        return await self._read(pending, message)
 
     async def _clear(self, call: Call[Any, Any], packed: Packed, inbox: str, *, cancel: bool) -> None:
         """Leave nothing behind: no work that nobody waits for, no claim check that nobody fetches."""
@@ -160,13 +161,14 @@ class Calls:
                 await self._transport.publish(cancel_subject(call.pattern), encode(packet))
         await self._wire.forget(packed.claim)
 
-    async def _read(self, call: Call[Any, Any], message: BusMessage) -> Response[Any]:
+    async def _read(self, pending: _PendingCall, message: BusMessage) -> Response[Any]:
         if message.status == NO_RESPONDERS:
-            raise NoResponderError(call.pattern)
+            raise NoResponderError(pending.call.pattern)
         if REFUSED in message.headers:
-            raise BusyError(call.pattern)
-        result: Any = call.answer
-        answer: Response[Any] = await self._wire.redeem(message, Response[result])
+            raise BusyError(pending.call.pattern)
+        result: Any = pending.call.answer
+        pending.answered = await self._wire.redeem(message)
+        answer: Response[Any] = decoder(Response[result]).decode(pending.answered)
         return answer
 
     # -- what makes an answer impossible -------------------------------------------------------------------------------
@@ -193,14 +195,19 @@ class Calls:
 
 @dataclass
 class _PendingCall:
-    """One call on its way: what is asked, until when, and how long to wait for somebody to be there at all."""
+    """One call on its way: what is asked, until when, and how long to wait for somebody to be there at all.
+
+    `answered` is the packet that answered it, encoded.
+    """
 
     call: Call[Any, Any]
     packet: Request[Any]
     deadline_s: float
     wait_ms: int
+    answered: bytes | None = None
 
     def __post_init__(self) -> None:
+        self.written = encode(self.packet)
         self._waiting_ends_s = time.monotonic() + self.wait_ms / 1000
         self._patience_s = self._patient_until_s = 0.0
 

@@ -26,7 +26,7 @@ from bus.context import conversation_id
 from bus.errors import TransportError
 from protocol.codec import Decoder, encode
 from protocol.faults import Fault, FaultError
-from protocol.packets import Request, Response
+from protocol.packets import Request
 from protocol.recordings import EntryKind, RecordedBatch, RecordedEntry, RecordedPiece
 from protocol.subjects import RECORDED, RECORDING_GET, RECORDING_LIST
 
@@ -39,8 +39,8 @@ log = structlog.stdlib.get_logger()
 
 NOT_RECORDED: Final = "not_recorded"
 
-GATHER_S: Final = 1.0
-"""What is noted gathers for so long before it is sent."""
+GATHER_S: Final = 2.0
+"""What is noted gathers for so long before it is sent: half of what recording costs is sending."""
 
 SEND_S: Final = 5.0
 """What sending may take."""
@@ -75,8 +75,10 @@ def form_of(kind: Any) -> AnswerForm[Any]:
 class Recorder(Protocol):
     """Notes what a participant sends and is told, or in a replay says it."""
 
-    def sent(self, kind: EntryKind, subject: str, packet: Request[Any], outcome: Outcome, began_s: float) -> None:
-        """Note a packet; `outcome` is None where nobody answers, `began_s` by `time.time`."""
+    def sent(  # noqa: PLR0913, PLR0917 - what there is to note of a packet
+        self, kind: EntryKind, subject: str, packet: Request[Any], written: bytes, outcome: Outcome, began_s: float
+    ) -> None:
+        """Note a packet, which is `written` so; `outcome` is None where nobody answers, `began_s` by `time.time`."""
         ...
 
     def observed(self, name: str, request: object, look: Callable[[], T], form: AnswerForm[Any]) -> T:
@@ -90,7 +92,8 @@ class Recorder(Protocol):
         ...
 
 
-Outcome = Response[Any] | Fault | None
+Outcome = bytes | Fault | None
+"""What comes of a packet: the one that answers it, encoded, or why there is none."""
 
 _recorder: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
 
@@ -164,7 +167,7 @@ def read_entries(data: bytes, max_bytes: int) -> list[RecordedEntry]:
 
 
 class SharedRecorder:
-    """Notes what one replica sends and is told, and sends it on once a second, to be kept."""
+    """Notes what one replica sends and is told, and sends it on every two seconds, to be kept."""
 
     def __init__(self, sender: str, tell: Callable[[RecordedBatch], Awaitable[None]]) -> None:
         """Note as `sender`, `actor/replica`, and send on by `tell`."""
@@ -177,14 +180,15 @@ class SharedRecorder:
 
     # -- noting ------------------------------------------------------------------------------------------------------
 
-    def sent(self, kind: EntryKind, subject: str, packet: Request[Any], outcome: Outcome, began_s: float) -> None:
+    def sent(  # noqa: PLR0913, PLR0917 - as the protocol says
+        self, kind: EntryKind, subject: str, packet: Request[Any], written: bytes, outcome: Outcome, began_s: float
+    ) -> None:
         """Note a packet of the conversation in hand; outside of one nothing is noted, nor what asks for recordings."""
         if conversation_id() is None or subject in _OF_RECORDINGS:
             return
-        answered = encode(outcome) if isinstance(outcome, Response) else None
-        failure = outcome if isinstance(outcome, Fault) else None
+        answered, failure = (None, outcome) if isinstance(outcome, Fault) else (outcome, None)
         name, sender = packet.conversation.id, packet.sender.actor
-        self._note(name, kind, subject, encode(packet), answered, failure, began_s, sender)
+        self._note(name, kind, subject, written, answered, failure, began_s, sender)
 
     def observed(self, name: str, request: object, look: Callable[[], T], form: AnswerForm[Any]) -> T:
         """Look, and note what it saw."""

@@ -22,9 +22,9 @@ from bus.stats import Meter
 from bus.tracing import NO_SPAN, Span, span, tracing_on
 from bus.transport import BusMessage, Subscription, Transport
 from bus.wire import ACCOUNT, CLAIM, NOTED, PATIENCE, REFUSED, TIMEOUT, Packed, PacketCodec
-from protocol.codec import MalformedError, decoder
+from protocol.codec import MalformedError, decoder, encode
 from protocol.faults import Code, Fault, FaultError, fault
-from protocol.packets import Request, Response
+from protocol.packets import Request
 from protocol.replicas import Cancel
 from protocol.subject_kinds import Call, Event, Subject
 
@@ -217,7 +217,7 @@ class BusEndpoint:
             with suppress(MalformedError):
                 request = await self.wire.unpack(message, Request[Any])
         refused = {REFUSED: refusal.code} if again else {}
-        packed = await self.wire.pack(self.wire.answer(request, refusal), message.reply, refused)
+        packed = await self.wire.pack(encode(self.wire.answer(request, refusal)), message.reply, refused)
         await self.transport.publish(message.reply, packed.payload, headers=packed.headers)
 
     async def _work(self, message: BusMessage, scope: anyio.CancelScope) -> Packed:
@@ -228,7 +228,7 @@ class BusEndpoint:
         except MalformedError as error:
             log.warning(PACKET_REFUSED, subject=message.subject, reason=error.fault.message)
             self.meter.count(time.perf_counter() - started, error.fault.code)
-            return await self.wire.pack(self.wire.answer(None, error.fault), message.reply)
+            return await self.wire.pack(encode(self.wire.answer(None, error.fault)), message.reply)
         with (
             conversation(packet.conversation),
             recorded(self.wire.recorder),
@@ -238,7 +238,7 @@ class BusEndpoint:
             packed, answer, failure = await self._outcome(packet, message.reply, scope)
             duration_s = time.perf_counter() - started
             if self.wire.recorder is not None and NOTED not in message.headers and isinstance(self.subject, Call):
-                self.wire.recorder.sent("call", message.subject, packet, answer, began_s)
+                self.wire.recorder.sent("call", message.subject, packet, encode(packet), answer, began_s)
             self.meter.count(duration_s, failure)
             if failure:
                 recording.fail(failure)
@@ -266,23 +266,21 @@ class BusEndpoint:
         else:
             log.info(ANSWERED, **line)
 
-    async def _outcome(
-        self, packet: Request[Any], reply: str, scope: anyio.CancelScope
-    ) -> tuple[Packed, Response[Any], str]:
-        """Return the answer of the handler, packed and not, or of the Fault that stopped it, with the code of that."""
+    async def _outcome(self, packet: Request[Any], reply: str, scope: anyio.CancelScope) -> tuple[Packed, bytes, str]:
+        """Return the answer of the handler, packed and encoded, or the Fault that stopped it, with the code of that."""
         with scope:
             try:
-                answer = self.wire.answer(packet, await self.handler(packet.input.task.args))
+                answer = encode(self.wire.answer(packet, await self.handler(packet.input.task.args)))
                 return await self.wire.pack(answer, reply), answer, ""
             except FaultError as error:
-                answer, failure = self.wire.answer(packet, error.fault), error.fault.code
+                answer, failure = encode(self.wire.answer(packet, error.fault)), error.fault.code
             except Exception:
                 log.exception(HANDLER_BROKE, subject=self.subject.pattern)
-                answer, failure = self.wire.answer(packet, fault(Code.INTERNAL_ERROR)), Code.INTERNAL_ERROR
+                answer, failure = encode(self.wire.answer(packet, fault(Code.INTERNAL_ERROR))), Code.INTERNAL_ERROR
             return await self.wire.pack(answer, reply), answer, failure
         late = anyio.current_time() >= scope.deadline
         code = Code.INTERNAL_DEADLINE if late else Code.INTERNAL_CANCELLED
-        answer = self.wire.answer(packet, fault(code))
+        answer = encode(self.wire.answer(packet, fault(code)))
         return await self.wire.pack(answer, reply), answer, code
 
 

@@ -17,7 +17,7 @@ from bus.permissions import claim_scope
 from bus.recording import Recorder
 from bus.seal import KEY_BYTES, Seal, UnsealError
 from bus.transport import Blobs, BusMessage
-from protocol.codec import MalformedError, decoder, encode
+from protocol.codec import MalformedError, decoder
 from protocol.faults import Code, Fault, fault
 from protocol.packets import (
     PROTOCOL_NAME,
@@ -118,9 +118,8 @@ class PacketCodec:
             error=body if failed else UNSET,
         )
 
-    async def pack(self, packet: Any, to: str, headers: Mapping[str, str] | None = None) -> Packed:
-        """Write a packet for the subject `to`; a large one is put among the blobs, for those who get that subject."""
-        payload = encode(packet)
+    async def pack(self, payload: bytes, to: str, headers: Mapping[str, str] | None = None) -> Packed:
+        """Pack an encoded packet for `to`; a large one is put among the blobs, for those who get that subject."""
         own = dict(headers or {})
         if len(payload) <= self._limit:
             return Packed(payload, own)
@@ -136,21 +135,28 @@ class PacketCodec:
         Raises:
             MalformedError: it is not one, or its claim check is gone.
         """
+        return decoder(kind).decode(await self._payload(message))
+
+    async def _payload(self, message: BusMessage) -> bytes:
         claim = claim_of(message)
         if claim is None:
-            return decoder(kind).decode(message.payload)
+            return message.payload
         try:
             key = bytes.fromhex(message.headers.get(CLAIM_KEY, ""))
             sealed = await self._blobs.get(claim)
-            return decoder(kind).decode(Seal({_CLAIMED: key}).unseal(sealed, f"{_CLAIMED} {claim}"))
+            return Seal({_CLAIMED: key}).unseal(sealed, f"{_CLAIMED} {claim}")
         except (KeyError, ValueError, UnsealError):
             gone = fault(Code.VALIDATION_INVALID_PACKET, "The claim check of this packet is gone")
             raise MalformedError(gone) from None
 
-    async def redeem(self, message: BusMessage, kind: Any) -> Any:
-        """Read a packet and remove its claim check, which nobody else needs."""
+    async def redeem(self, message: BusMessage) -> bytes:
+        """Return the encoded packet of a message and remove its claim check, which nobody else needs.
+
+        Raises:
+            MalformedError: the claim check is gone.
+        """
         try:
-            return await self.unpack(message, kind)
+            return await self._payload(message)
         finally:
             await self.forget(claim_of(message))
 

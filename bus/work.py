@@ -20,7 +20,7 @@ from bus.stats import Meter
 from bus.tracing import Span, inject, sending, span
 from bus.transport import BusMessage, Queue, Taken
 from bus.wire import ACCOUNT, PacketCodec, claim_of
-from protocol.codec import MalformedError
+from protocol.codec import MalformedError, encode
 from protocol.faults import Code, Fault, FaultError, fault
 from protocol.packets import Request
 from protocol.subject_kinds import Work
@@ -51,7 +51,8 @@ async def enqueue(queue: Queue, wire: PacketCodec, work: Work[A], args: A, packe
     """Put work into its queue; returns its packet id when it is stored. The same id twice is once."""
     packet, began_s = wire.request(work, args, packet_id), time.time()
     with span(f"send {work.pattern}", "producer", sending(work.pattern)):
-        packed = await wire.pack(packet, work.pattern, {PACKET_ID: packet.id})
+        written = encode(packet)
+        packed = await wire.pack(written, work.pattern, {PACKET_ID: packet.id})
         if packed.claim is not None:
             await wire.forget(packed.claim)
             message = (
@@ -63,7 +64,7 @@ async def enqueue(queue: Queue, wire: PacketCodec, work: Work[A], args: A, packe
         inject(packed.headers)
         await queue.put(work.pattern, BusMessage(work.pattern, packed.payload, headers=packed.headers))
         if wire.recorder is not None:
-            wire.recorder.sent("work", work.pattern, packet, None, began_s)
+            wire.recorder.sent("work", work.pattern, packet, written, None, began_s)
     return packet.id
 
 

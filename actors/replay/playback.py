@@ -17,7 +17,7 @@ from bus.context import conversation_id
 from bus.recording import AnswerForm, Outcome
 from protocol.codec import encode
 from protocol.faults import Code, Fault, FaultError, fault
-from protocol.packets import Request, Response
+from protocol.packets import Request
 from protocol.recordings import EntryKind, RecordedEntry
 
 T = TypeVar("T")
@@ -58,13 +58,16 @@ class Playback:
     answers: OutsideAnswers
     noted: list[RecordedEntry]
 
-    def sent(self, kind: EntryKind, subject: str, packet: Request[object], outcome: Outcome, began_s: float) -> None:
+    def sent(  # noqa: PLR0913, PLR0917 - as the protocol says
+        self, kind: EntryKind, subject: str, packet: Request[object], written: bytes, outcome: Outcome, began_s: float
+    ) -> None:
         """Note a packet."""
+        del packet
         if conversation_id() is None:
             return
-        response = msgspec.Raw(encode(outcome)) if isinstance(outcome, Response) else UNSET
+        response = msgspec.Raw(outcome) if isinstance(outcome, bytes) else UNSET
         failed = outcome if isinstance(outcome, Fault) else UNSET
-        self._note(kind, subject, msgspec.Raw(encode(packet)), response, failed, began_s)
+        self._note(kind, subject, msgspec.Raw(written), response, failed, began_s)
 
     def observed(self, name: str, request: object, look: Callable[[], T], form: AnswerForm[Any]) -> T:
         """Return what it saw then; where nobody looked then, what there is now."""

@@ -1,7 +1,11 @@
-"""How an answer of a site is written where conversations are recorded: without the cookies that it sets."""
+"""How an answer of a site is written where conversations are recorded: without the cookies that it sets.
+
+A body that is text is written as text, which packs better than its base64.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import httpx2
@@ -11,6 +15,13 @@ from actors import redact
 from actors.web.exchange import WebResponse
 from bus.recording import AnswerForm
 from protocol.codec import MAX_PACKET_BYTES
+
+
+@dataclass(frozen=True)
+class _Written(WebResponse):
+    """An answer as it is written: its body is in `content` where it is text in UTF-8."""
+
+    content: str = ""
 
 
 def _plain(value: Any) -> Any:
@@ -23,15 +34,25 @@ def _headers(kind: type, value: Any) -> Any:
     return kind(value)
 
 
-_write = msgspec.json.Encoder(enc_hook=_plain).encode
-_reader = msgspec.json.Decoder(WebResponse, dec_hook=_headers)
+_encode = msgspec.json.Encoder(enc_hook=_plain).encode
+_reader = msgspec.json.Decoder(_Written, dec_hook=_headers)
+
+
+def _write(answer: WebResponse) -> bytes:
+    try:
+        content = answer.body.decode()
+    except UnicodeDecodeError:
+        return _encode(answer)
+    written: dict[str, Any] = {**vars(answer), "body": b"", "content": content}
+    return _encode(_Written(**written))
 
 
 def _read(written: bytes) -> WebResponse:
     if len(written) > MAX_PACKET_BYTES:
         msg = f"{len(written)} bytes are no answer of a site"
         raise ValueError(msg)
-    return _reader.decode(written)
+    answer = _reader.decode(written)
+    return replace(answer, body=answer.content.encode()) if answer.content else answer
 
 
 WEB_ANSWER: Final = AnswerForm[WebResponse](_write, _read)

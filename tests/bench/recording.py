@@ -21,11 +21,13 @@ from tests.bench.table import Row
 from tests.support.system import RunningWeft, running_weft
 
 ACTORS = "gateway,navigator,verifier,fetchers.intelligence,fetchers.lightweight,runner,keeper,policy,answerer,router"
-ROUNDS = 12
+ROUNDS = 16
+"""Rounds differ by some 3 %: the mean of so many by less than the bound allows."""
+
 PAGES = 80
 AT_ONCE = 4
 CONVERSATIONS = 200
-SENT_S = 4.0
+SENT_S = 5.0
 """After so long all that was noted is kept."""
 
 Post = tuple[str, dict[str, object]]
@@ -52,7 +54,7 @@ async def _overhead(folder: Path, site: str) -> Row:
         for number in range(ROUNDS):
             for measured in (off, on) if number % 2 else (on, off):  # whoever comes second finds a warmer machine
                 costs[measured].append(await measured(pages, PAGES))
-    without, with_it = (statistics.median(side) * 1000 for side in (costs[off], costs[on]))
+    without, with_it = (statistics.mean(side) * 1000 for side in (costs[off], costs[on]))
     ratio = with_it / without
     shown = f"{with_it:.1f} ms CPU a page", f"not recorded {without:.1f} ms"
     return Row("pages that are recorded, CPU", *shown, ratio, 1.03, "<=")
@@ -72,7 +74,7 @@ async def _weft(folder: Path, *, recording: bool) -> AsyncGenerator[Cost]:
             pids = family(weft.process.pid)
             before = cpu_s(pids)
             await _post(client, [("/api/browse", {"url": next(pages)}) for _ in range(count)])
-            await anyio.sleep(1.5)
+            await anyio.sleep(2.5)
             return (cpu_s(pids) - before) / count
 
         yield cost
