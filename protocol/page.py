@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import cache
 from typing import Any, Literal
 
 from msgspec import UNSET, Struct, UnsetType, structs
@@ -154,6 +155,9 @@ class PageFields(Struct, frozen=True, kw_only=True, rename="camel", omit_default
 
 def wire_names(fields: PageFields) -> tuple[str, ...]:
     """Return the names, as they travel, of the fields that have a value."""
-    return tuple(
-        known.encode_name for known in structs.fields(fields) if getattr(fields, known.name) not in ("", (), UNSET)
-    )
+    return tuple(encoded for name, encoded in _names(type(fields)) if getattr(fields, name) not in ("", (), UNSET))
+
+
+@cache
+def _names(kind: type[PageFields]) -> tuple[tuple[str, str], ...]:
+    return tuple((known.name, known.encode_name) for known in structs.fields(kind))

@@ -14,6 +14,7 @@ from anyio import to_thread
 from actors import redact
 from actors.navigator.written_later import WrittenLater, may_be_noted
 from bus.clock import now_ms
+from bus.errors import TransportError
 from bus.stores import JournalLog
 from protocol.pages import Browsed, BrowsePage
 from protocol.search import PageRead, page_topic
@@ -46,7 +47,7 @@ class NoNotes:
 
 @dataclass
 class ReadPages:
-    """Writes pages into PAGES_READ, one after the other."""
+    """Writes pages into PAGES_READ, soon after they were read."""
 
     journal: JournalLog[PageRead]
     _later: WrittenLater[PageRead] = field(init=False, repr=False)
@@ -80,8 +81,12 @@ class ReadPages:
         topic, digest = page_topic(page.caller, page.url), blake2b(page.markdown.encode()).digest()
         if self._known.get(topic) == digest:
             return
-        await self.journal.append(topic, await to_thread.run_sync(_redacted, page))
-        self._known[topic] = digest
+        self._known[topic] = digest  # now, since the same may be read twice meanwhile
+        try:
+            await self.journal.append(topic, await to_thread.run_sync(_redacted, page))
+        except (TransportError, ValueError):
+            self._known.pop(topic, None)
+            raise
         if len(self._known) > _KNOWN:
             self._known.popitem(last=False)
 

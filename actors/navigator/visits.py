@@ -55,7 +55,7 @@ class NoVisits:
 
 @dataclass
 class PageVisits:
-    """Writes visits into PAGE_VISITS, one after the other."""
+    """Writes visits into PAGE_VISITS, soon after they were made."""
 
     journal: JournalLog[KeptVisit]
     _later: WrittenLater[KeptVisit] = field(init=False, repr=False)

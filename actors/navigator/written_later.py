@@ -17,14 +17,17 @@ from protocol.pages import BrowsePage
 
 log = structlog.stdlib.get_logger()
 
-_WAITING: Final = 64
+GATHER_S: Final = 0.25
+"""Notes gather for so long: a write of many costs little more than one, for who sends them and who takes them in."""
+
+_WAITING: Final = 256
 
 T = TypeVar("T")
 
 
 @dataclass
 class WrittenLater(Generic[T]):
-    """Calls `write` with each note, one after the other; `event` is what the log says of one that is left out."""
+    """Calls `write` with each note, with those of a moment at once; `event` is what the log says of one left out."""
 
     write: Callable[[T], Awaitable[None]]
     event: str
@@ -48,10 +51,17 @@ class WrittenLater(Generic[T]):
 
     async def _write_all(self, receiving: MemoryObjectReceiveStream[T]) -> None:
         async for note in receiving:
-            try:
-                await self.write(note)
-            except (TransportError, ValueError) as error:
-                log.warning(self.event, reason=str(error))
+            await anyio.sleep(GATHER_S)
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._written, note)
+                for _ in range(receiving.statistics().current_buffer_used):
+                    tasks.start_soon(self._written, receiving.receive_nowait())
+
+    async def _written(self, note: T) -> None:
+        try:
+            await self.write(note)
+        except (TransportError, ValueError) as error:
+            log.warning(self.event, reason=str(error))
 
 
 def may_be_noted(request: BrowsePage, *urls: str) -> bool:
