@@ -142,7 +142,11 @@ MAX_NAME_CHARS = 512
 
 @dataclass(frozen=True)
 class FileStore:
-    """The files of one object store: each is there until it is deleted, too old, or has to make room for newer ones."""
+    """The files of one object store: each is there until it is deleted, too old, or has to make room for newer ones.
+
+    A sealed file has a key of its own, which its name leads to, and lies under a name that does not show it: who has
+    the key of the store, and may read all of it, opens no file whose name nobody has told him.
+    """
 
     entry: Objects
     blobs: Blobs
@@ -158,7 +162,8 @@ class FileStore:
         if len(data) > self.entry.max_bytes // 2:
             msg = f"{len(data)} bytes are more than half of the {self.entry.max_bytes} of {self.entry.name}"
             raise ValueError(msg)
-        await self.blobs.put(name, data if self.seal is None else self.seal.seal(data, self._place(name)))
+        seal = self._seal_of(name)
+        await self.blobs.put(self.kept_as(name), data if seal is None else seal.seal(data, self._place(name)))
 
     async def get(self, name: str) -> bytes:
         """Return back what was put.
@@ -168,18 +173,27 @@ class FileStore:
             ValueError: that is no name.
         """
         _check(name)
-        data = await self.blobs.get(name)
-        if self.seal is None:
+        data, seal = await self.blobs.get(self.kept_as(name)), self._seal_of(name)
+        if seal is None:
             return data
         try:
-            return self.seal.unseal(data, self._place(name))
+            return seal.unseal(data, self._place(name))
         except UnsealError:
             raise KeyError(name) from None
 
     async def delete(self, name: str) -> None:
         """Forget it; nothing happens when it is gone."""
         _check(name)
-        await self.blobs.delete(name)
+        await self.blobs.delete(self.kept_as(name))
+
+    def kept_as(self, name: str) -> str:
+        """Return the name under which a file lies in the store."""
+        return name if self.seal is None else self.seal.digest(name.encode(), f"{self.entry.name} name").hex()
+
+    def _seal_of(self, name: str) -> Seal | None:
+        if self.seal is None:
+            return None
+        return Seal({self.entry.name: self.seal.digest(name.encode(), f"{self.entry.name} key")})
 
     def _place(self, name: str) -> str:
         return f"{self.entry.name} {name}"

@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Final, Protocol
 
-from anyio import to_thread
-
 from actors import redact
 from actors.navigator.written_later import WrittenLater, may_be_noted
 from bus.clock import now_ms
@@ -54,7 +52,7 @@ class ReadPages:
     _known: OrderedDict[str, bytes] = field(default_factory=OrderedDict[str, bytes], init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self._later = WrittenLater(self._write, PAGE_NOT_INDEXED)
+        self._later = WrittenLater(_redacted, self._write, PAGE_NOT_INDEXED)
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[ReadPages]:
@@ -83,7 +81,7 @@ class ReadPages:
             return
         self._known[topic] = digest  # now, since the same may be read twice meanwhile
         try:
-            await self.journal.append(topic, await to_thread.run_sync(_redacted, page))
+            await self.journal.append(topic, page)
         except (TransportError, ValueError):
             self._known.pop(topic, None)
             raise

@@ -8,7 +8,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
-from anyio import to_thread
 from msgspec import UNSET, structs
 
 from actors import redact
@@ -61,7 +60,7 @@ class PageVisits:
     _later: WrittenLater[KeptVisit] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self._later = WrittenLater(self._write, VISIT_NOT_KEPT)
+        self._later = WrittenLater(_redacted, self._write, VISIT_NOT_KEPT)
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[PageVisits]:
@@ -88,7 +87,7 @@ class PageVisits:
         self._later.add(_failed(visit, outcome) if isinstance(outcome, Fault) else _read(visit, outcome))
 
     async def _write(self, visit: KeptVisit) -> None:
-        await self.journal.append(visit_topic(visit.id), await to_thread.run_sync(_redacted, visit))
+        await self.journal.append(visit_topic(visit.id), visit)
 
 
 def _failed(visit: KeptVisit, failure: Fault) -> KeptVisit:

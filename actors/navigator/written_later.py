@@ -9,6 +9,7 @@ from typing import Final, Generic, TypeVar
 
 import anyio
 import structlog
+from anyio import to_thread
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 from actors import redact
@@ -20,6 +21,9 @@ log = structlog.stdlib.get_logger()
 GATHER_S: Final = 0.25
 """Notes gather for so long: a write of many costs little more than one, for who sends them and who takes them in."""
 
+LAST_S: Final = 2.0
+"""What writing may take at the end."""
+
 _WAITING: Final = 256
 
 T = TypeVar("T")
@@ -27,20 +31,25 @@ T = TypeVar("T")
 
 @dataclass
 class WrittenLater(Generic[T]):
-    """Calls `write` with each note, with those of a moment at once; `event` is what the log says of one left out."""
+    """Writes notes in their order, those of a moment at once; `event` is what the log says of one that is left out.
 
+    `prepare` is what takes time, and is called in a thread.
+    """
+
+    prepare: Callable[[T], T]
     write: Callable[[T], Awaitable[None]]
     event: str
     _sending: MemoryObjectSendStream[T] = field(init=False, repr=False)
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:
-        """Write while the block lasts; what waits at its end is left out."""
+        """Write while the block lasts, and at its end what waits, as far as there is time."""
         self._sending, receiving = anyio.create_memory_object_stream[T](_WAITING)
         async with self._sending, receiving, anyio.create_task_group() as tasks:
             tasks.start_soon(self._write_all, receiving)
             yield
-            tasks.cancel_scope.cancel()
+            self._sending.close()
+            tasks.cancel_scope.deadline = anyio.current_time() + LAST_S
 
     def add(self, note: T) -> None:
         """Have a note written."""
@@ -52,10 +61,10 @@ class WrittenLater(Generic[T]):
     async def _write_all(self, receiving: MemoryObjectReceiveStream[T]) -> None:
         async for note in receiving:
             await anyio.sleep(GATHER_S)
+            gathered = [note, *(receiving.receive_nowait() for _ in range(receiving.statistics().current_buffer_used))]
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(self._written, note)
-                for _ in range(receiving.statistics().current_buffer_used):
-                    tasks.start_soon(self._written, receiving.receive_nowait())
+                for one in await to_thread.run_sync(list, map(self.prepare, gathered)):
+                    tasks.start_soon(self._written, one)
 
     async def _written(self, note: T) -> None:
         try:

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from bus import Bus
-from bus.seal import Seal, new_key
+from bus.seal import Seal, UnsealError, new_key
 from bus.stores import KeyChange
 from tests.contract.world import CIPHERS, SAFE, STRONGROOM, Ask, MakeWorld, World, taking_part
 
@@ -135,17 +135,34 @@ async def test_a_line_that_was_moved_to_another_topic_does_not_open(make_world: 
 
 async def test_whoever_has_the_key_reads_a_sealed_file(make_world: MakeWorld) -> None:
     async with make_world() as world, trusted(world) as one, trusted(world) as other:
-        await (await one.objects(STRONGROOM)).put("art_1.0", b"very-secret" * 20_000)
+        store, blobs = await one.objects(STRONGROOM), await one.transport.objects(STRONGROOM)
+        await store.put("art_1.0", b"very-secret" * 20_000)
 
         assert await (await other.objects(STRONGROOM)).get("art_1.0") == b"very-secret" * 20_000
-        assert b"secret" not in await (await one.transport.objects(STRONGROOM)).get("art_1.0")
+        assert b"secret" not in await blobs.get(store.kept_as("art_1.0"))
+
+
+async def test_the_key_of_a_store_opens_no_file_whose_name_is_not_known(make_world: MakeWorld) -> None:
+    async with make_world() as world, trusted(world) as bus:
+        store, blobs = await bus.objects(STRONGROOM), await bus.transport.objects(STRONGROOM)
+        await store.put("art_1.0", b"secret")
+        kept_as = store.kept_as("art_1.0")
+        sealed = await blobs.get(kept_as)
+
+        assert "art_1.0" not in kept_as
+        with pytest.raises(KeyError):
+            await store.get(kept_as)
+        assert store.seal is not None
+        for place in (f"{STRONGROOM.name} {kept_as}", f"{STRONGROOM.name} art_1.0"):
+            with pytest.raises(UnsealError):
+                store.seal.unseal(sealed, place)
 
 
 async def test_a_file_of_another_key_or_another_name_is_not_there(make_world: MakeWorld) -> None:
     async with make_world() as world, trusted(world) as one, trusted(world, new_key()) as other:
         store, blobs = await one.objects(STRONGROOM), await one.transport.objects(STRONGROOM)
         await store.put("a", b"secret")
-        await blobs.put("b", await blobs.get("a"))
+        await blobs.put(store.kept_as("b"), await blobs.get(store.kept_as("a")))
 
         for where, name in ((await other.objects(STRONGROOM), "a"), (store, "b")):
             with pytest.raises(KeyError):
