@@ -94,6 +94,11 @@ class Attempt:
         return isinstance(self.outcome, Accepted | Rejected | Failed | Superseded)
 
     @property
+    def may_return(self) -> bool:
+        """Whether the tier was away, and nobody has said that it stays so."""
+        return isinstance(self.outcome, Absent) and not self.outcome.why
+
+    @property
     def failure(self) -> Failure | None:
         """What was wrong, if the tier was put to work in vain."""
         return self.outcome if isinstance(self.outcome, Rejected | Failed) else None

@@ -124,7 +124,8 @@ class BrowseRun:
                 case TryTier(tier=tier):
                     await self._try(limits, tier)
                 case WaitForTier(tier=tier):
-                    self.attempts = [await self._attempt(tier, wait_ms=self.grace_ms)]
+                    others = [attempt for attempt in self.attempts if not attempt.may_return]
+                    self.attempts = [*others, await self._attempt(tier, wait_ms=self.grace_ms)]
                 case SkipTier(attempt=attempt):
                     self.attempts.append(attempt)
                 case ReturnPage(page=page):

@@ -105,7 +105,7 @@ class SkipTier:
 
 @dataclass(frozen=True)
 class WaitForTier:
-    """Nothing answers: give this tier time to come back, and begin anew with what comes of that."""
+    """No tier answers that could help: give this one time to come back, and go on with what comes of that."""
 
     tier: RenderTier
 
@@ -164,7 +164,7 @@ def _escalate(budget: Budget, attempts: Sequence[Attempt], elapsed_ms: int) -> S
     """Try the next tier, if it fits into the time; settle where there is none."""
     tier = _next(budget, attempts)
     if tier is None:
-        return _settle(budget, attempts) if any(a.tried for a in attempts) else _nobody(budget, attempts)
+        return _settle_or_wait(budget, attempts) if any(a.tried for a in attempts) else _nobody(budget, attempts)
     left_ms = max(budget.max_latency_ms - elapsed_ms, 0)
     # The first tier is always tried, however short the time is (000 §7).
     if any(attempt.tried for attempt in attempts) and tier.expected_ms > left_ms:
@@ -222,6 +222,17 @@ def _settle(budget: Budget, attempts: Sequence[Attempt]) -> ReturnPage | FailBro
     return _fail(budget, attempts, tier, failure)
 
 
+def _settle_or_wait(budget: Budget, attempts: Sequence[Attempt]) -> ReturnPage | FailBrowse | WaitForTier:
+    """Settle, but before a failure wait once for the tiers that run scripts, where all of them are away."""
+    settled = _settle(budget, attempts)
+    away = [one for one in attempts if isinstance(one.outcome, Absent) and one.tier.spec.runs_scripts]
+    all_away = {one.tier for one in away} == {tier for tier in budget.tiers if tier.spec.runs_scripts}
+    awaited = [one.tier for one in away if one.may_return]
+    if isinstance(settled, FailBrowse) and all_away and awaited and not _has_waited(attempts):
+        return WaitForTier(awaited[0])
+    return settled
+
+
 def _rank(failure: Failure) -> int:
     category = KINDS[code_of(failure)].category
     return next((rank for rank, group in enumerate(INFORMATIVE) if category in group), len(INFORMATIVE))
@@ -229,11 +240,16 @@ def _rank(failure: Failure) -> int:
 
 def _nobody(budget: Budget, attempts: Sequence[Attempt]) -> WaitForTier | FailBrowse:
     """Wait once for an actor that is being restarted, unless it says that it cannot work; nothing was tried."""
-    absent = {attempt.tier: attempt.outcome for attempt in attempts if isinstance(attempt.outcome, Absent)}
-    waitable = [tier for tier in budget.tiers if tier not in absent or not absent[tier].why]
-    if waitable and not any(outcome.waited for outcome in absent.values()):
+    away = [attempt for attempt in attempts if isinstance(attempt.outcome, Absent)]
+    explained = {attempt.tier for attempt in away if not attempt.may_return}
+    waitable = [tier for tier in budget.tiers if tier not in explained]
+    if waitable and not _has_waited(attempts):
         return WaitForTier(waitable[0])
-    return FailBrowse(_no_tier(budget, [attempt for attempt in attempts if isinstance(attempt.outcome, Absent)]))
+    return FailBrowse(_no_tier(budget, away))
+
+
+def _has_waited(attempts: Sequence[Attempt]) -> bool:
+    return any(isinstance(attempt.outcome, Absent) and attempt.outcome.waited for attempt in attempts)
 
 
 def _fail(budget: Budget, attempts: Sequence[Attempt], tier: RenderTier, failure: Failure) -> FailBrowse:
@@ -283,7 +299,7 @@ def _better_tiers(budget: Budget, attempts: Sequence[Attempt], tier: RenderTier,
     if code is Code.CONTENT_REQUIRES_JS and not scripted:
         limit = f"forceTier {budget.force_tier}" if budget.force_tier else f"maxCostTier {budget.max_cost_tier}"
         return f"{limit} rules out the tiers that run scripts"
-    if code is Code.CONTENT_REQUIRES_JS and scripted <= {a.tier for a in attempts if a.outcome == Absent()}:
+    if code is Code.CONTENT_REQUIRES_JS and scripted <= {one.tier for one in attempts if one.may_return}:
         return "No tier that runs scripts is deployed"
     better = (attempt for attempt in attempts if attempt.tier.rank > tier.rank)
     return "; ".join(f"{attempt.tier}: {reason(attempt.outcome)}" for attempt in better)

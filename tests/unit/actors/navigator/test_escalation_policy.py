@@ -172,6 +172,17 @@ def test_a_tier_that_no_longer_fits_is_not_started(outcomes: tuple[Outcome, ...]
 # -- nobody there
 
 
+@pytest.mark.parametrize(
+    "outcomes", [(SHELL, Absent(), Absent()), (failed(Code.NETWORK_TLS_FAILED), Absent(), Absent())]
+)
+def test_before_a_page_fails_for_want_of_scripts_the_tiers_that_run_them_get_time_to_come_back(
+    outcomes: tuple[Outcome, ...],
+) -> None:
+    assert end(*outcomes) == WaitForTier(MIDDLE)
+    assert isinstance(end(outcomes[0], Absent(waited=True), Absent()), FailBrowse)
+    assert isinstance(end(outcomes[0], Absent(why="no engine"), Absent(why="no browser")), FailBrowse)
+
+
 def test_when_nothing_answers_the_cheapest_gets_time_to_come_back() -> None:
     assert end(Absent(), Absent(), Absent()) == WaitForTier(CHEAP)
 
@@ -367,7 +378,7 @@ def test_the_failure_that_says_most_is_told(outcomes: tuple[Outcome, ...], code:
 @pytest.mark.parametrize(
     ("outcomes", "limits", "message"),
     [
-        ((SHELL, Absent(), Absent()), Budget(), "No tier that runs scripts is deployed"),
+        ((SHELL, Absent(waited=True), Absent()), Budget(), "No tier that runs scripts is deployed"),
         ((SHELL,), Budget(max_cost_tier=CHEAP), "maxCostTier intelligence rules out the tiers that run scripts"),
         ((SHELL,), Budget(force_tier=CHEAP), "forceTier intelligence rules out the tiers that run scripts"),
         (
@@ -431,9 +442,9 @@ budgets = st.builds(
 
 
 def browse_by_policy(
-    limits: Budget, outcomes: dict[RenderTier, Outcome], after_wait: Outcome, tick_ms: int
+    limits: Budget, outcomes: dict[RenderTier, Outcome], tick_ms: int, *, is_back: bool
 ) -> tuple[list[Attempt], list[Step]]:
-    """Play the actor's part, each try taking `tick_ms`, until the policy ends."""
+    """Play the actor's part, each try taking `tick_ms`, until the policy ends; who is waited for may be back."""
     attempts: list[Attempt] = []
     steps: list[Step] = []
     elapsed_ms = 0
@@ -448,7 +459,8 @@ def browse_by_policy(
             case SkipTier(attempt=skipped):
                 attempts.append(skipped)
             case WaitForTier(tier=tier):
-                attempts = [attempt(tier, after_wait)]
+                back = accepted(tier) if is_back else Absent(waited=True)
+                attempts = [*(one for one in attempts if not one.may_return), attempt(tier, back)]
             case ReturnPage() | FailBrowse():
                 pass
     return attempts, steps
@@ -471,10 +483,7 @@ def answerable(attempts: Sequence[Attempt]) -> list[Accepted | Rejected]:
 def test_the_ladder_ends_within_the_budget_and_answers_only_what_is_usable(
     *, limits: Budget, outcomes: dict[RenderTier, Outcome], back: bool, tick_ms: int
 ) -> None:
-    lowest = limits.tiers[0]
-    after_wait = accepted(lowest) if back else Absent(waited=True)
-
-    attempts, steps = browse_by_policy(limits, outcomes, after_wait, tick_ms)
+    attempts, steps = browse_by_policy(limits, outcomes, tick_ms, is_back=back)
 
     seen = [one.tier for one in attempts]
     waits = [place for place, step in enumerate(steps) if isinstance(step, WaitForTier)]
