@@ -301,7 +301,7 @@ def _better_tiers(budget: Budget, attempts: Sequence[Attempt], tier: RenderTier,
         return f"{limit} rules out the tiers that run scripts"
     if code is Code.CONTENT_REQUIRES_JS and scripted <= {one.tier for one in attempts if one.may_return}:
         return "No tier that runs scripts is deployed"
-    better = (attempt for attempt in attempts if attempt.tier.rank > tier.rank)
+    better = sorted((one for one in attempts if one.tier.rank > tier.rank), key=lambda attempt: attempt.tier.rank)
     return "; ".join(f"{attempt.tier}: {reason(attempt.outcome)}" for attempt in better)
 
 
