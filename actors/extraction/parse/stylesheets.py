@@ -236,10 +236,14 @@ class StyleSheet:
 def _is_used(style: Element) -> bool:
     parent = style.parent
     unscripted = isinstance(parent, Element) and parent.tag == "noscript"
-    return not unscripted and "print" not in (style.attr("media") or "")
+    return not unscripted and _holds((style.attr("media") or "").lower().encode("utf-8", "replace"))
 
 
-def _holds(query: bytes) -> bool:
+def _holds(queries: bytes) -> bool:
+    return any(_holds_alone(query) for query in queries.split(b","))
+
+
+def _holds_alone(query: bytes) -> bool:
     if any(word in query for word in (b"print", b"speech", b"reduce", b"dark")):
         return False
     for bound, number, unit in _WIDTH.findall(query):

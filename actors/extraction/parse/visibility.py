@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from itertools import islice
 
-from turbohtml import Element, Node
+from turbohtml import Element, Node, Text
 
 from actors.extraction.parse import stylesheets
 from actors.extraction.parse.styles import Color, StyleHiding, color, declarations, ground_of, same, style_hiding
@@ -28,8 +28,15 @@ _NEVER = frozenset({"html", "body", "main", "br", "img", "input", "picture", "sv
 _HEADS = "h1,main,article"
 _MAX_HEADS = 50
 _MAX_FADED = 500
-_LONG = 2_000
-"""Characters from which a text that is hidden may be the page's own: what is smuggled in is shorter."""
+_FADES = re.compile(r"opacity|visibility", re.IGNORECASE)
+"""What keeps the place of a text until a script shows it."""
+
+_LONG = 1_700
+"""Letters from which a text that is hidden may be the page's own: what is smuggled in is shorter."""
+
+_IDEOGRAPHS = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff]")
+_LETTERS_AS_MANY = 3
+"""Letters that say as much as one ideograph, kana or syllable of Korean."""
 
 _CONTROLS = "[aria-controls],[data-target],[data-bs-target],a[href^='#'],label[for]"
 _OPENS = ("aria-controls", "data-target", "data-bs-target", "href", "for")
@@ -40,6 +47,9 @@ _BY_CLICK = re.compile(
     r"|details?(?:[-_ ]|$)"
 )
 """Classes, ids and roles of what a click shows."""
+
+_ASKS = ("?", "\uff1f", "\u061f")
+_MAX_QUESTION = 300
 
 _UNSPOKEN = "[aria-hidden='true' i]"
 _MAX_UNSPOKEN_CHARS = 500
@@ -168,18 +178,29 @@ def _unspoken(root: Element) -> Iterator[Element]:
 
 
 def _flickering(root: Element, hiding: Mapping[Element, StyleHiding]) -> Iterator[Element]:
-    # What holds the page's heading, or fades in, and is half of a long text, is hidden until a script has run.
+    # What holds the page's heading, or keeps its place, and is half of a long text, is hidden until a script has run.
     suspects = {
         ancestor
         for heading in root.select(_HEADS)[:_MAX_HEADS]
         for ancestor in heading.ancestors
         if isinstance(ancestor, Element) and hiding.get(ancestor) is StyleHiding.FOLDED
     }
-    suspects.update(each for each in islice(hiding, _MAX_FADED) if "opacity" in (each.attr("style") or ""))
-    long = [element for element in suspects if len(element.text) > _LONG]
-    if long:
-        whole = len(root.text) - sum(len(each.text) for each in root.iter_elements(("script", "style")))
-        yield from (element for element in long if len(element.text) * 2 > whole)
+    suspects.update(each for each in islice(hiding, _MAX_FADED) if _FADES.search(each.attr("style") or ""))
+    lengths = {element: _length(element.text) for element in suspects}
+    if any(length > _LONG for length in lengths.values()):
+        whole = _length(root.text) - sum(_length(each.text) for each in root.iter_elements(("script", "style")))
+        shown = [element for element, length in lengths.items() if length > _LONG and length * 2 > whole]
+        names = {name for element in shown if (name := element.attr("class"))}
+        yield from shown
+        yield from (element for element in hiding if element.attr("class") in names)  # other parts, by the same rule
+
+
+def _length(text: str) -> int:
+    """Count the characters that are no blanks, an ideograph for as many letters as say what it does."""
+    length = len("".join(text.split()))
+    if text.isascii():
+        return length
+    return length + (_LETTERS_AS_MANY - 1) * sum(1 for _ in _IDEOGRAPHS.finditer(text))
 
 
 def _targets(root: Element) -> frozenset[str]:
@@ -192,9 +213,20 @@ def _opens(element: Element, targets: frozenset[str]) -> bool:
     parent = element.parent
     if isinstance(parent, Element) and parent.tag == "details":
         return True
-    if element.attr("hidden") == "until-found" or (element.attr("id") or "") in targets:
+    if element.attr("hidden") == "until-found" or (element.attr("id") or "") in targets or _answers(element):
         return True
     return any(_BY_CLICK.search(value.lower()) for name in _SAYS if (value := element.attr(name)))
+
+
+def _answers(element: Element) -> bool:
+    """Return whether a question that is seen stands directly above."""
+    before = element.previous_sibling
+    while isinstance(before, Text) and before.data.isspace():
+        before = before.previous_sibling
+    if not isinstance(before, Element):
+        return False
+    question = before.text.strip()
+    return len(question) <= _MAX_QUESTION and question.endswith(_ASKS)
 
 
 class _Backgrounds:

@@ -61,6 +61,11 @@ def found(body: str) -> dict[str, Hiding]:
         "<style>body{background:#222}.a{color:#222}</style><p class=a>x</p>",
         "<style>@media screen{.a{display:none}}</style><p class=a>x</p>",
         "<style>@media (min-width:600px){.a{display:none}}</style><p class=a>x</p>",
+        "<style>@media (max-width:600px), (min-width:900px){.a{display:none}}</style><p class=a>x</p>",
+        "<style media='all and (min-width:600px)'>.a{display:none}</style><p class=a>x</p>",
+        "<div style='opacity:0;transform:translateY(9px);position:absolute'>x</div>",
+        "<div style='opacity:0;transform:translateY(9px);pointer-events:none'>x</div>",
+        "<div style='opacity:0;transform:translateY(9px);visibility:hidden'>x</div>",
         "<style>@media print{.b{color:red}} .a{display:none}</style><p class=a>x</p>",
         "<style>.a{display:none!important}</style><p class=a style='display:block'>x</p>",
         "<style>.m .a{display:none}.n .a{display:block}</style><div class=m><p class=a>x</p></div>",
@@ -106,6 +111,10 @@ def test_what_a_click_shows_is_collapsed(body: str) -> None:
         "<style>body{visibility:hidden}</style><p>x</p>",
         "<style>@media print{.a{display:none}}</style><p class=a>x</p>",
         "<style media=print>.a{display:none}</style><p class=a>x</p>",
+        "<style media='all and (max-width:600px)'>.a{display:none}</style><p class=a>x</p>",
+        "<style media='(max-width:600px), print'>.a{display:none}</style><p class=a>x</p>",
+        "<p style='opacity:0;transform:translateY(20px) translateZ(0)'>x</p>",
+        "<style>.a{opacity:0;transform:matrix(1,0,0,1,0,30)}</style><p class=a>x</p>",
         "<noscript><style>.a{display:none}</style></noscript><p class=a>x</p>",
         "<style>@media (max-width:600px){.a{display:none}}</style><p class=a>x</p>",
         "<style>.a{display:none}@media (min-width:600px){.a{display:block}}</style><p class=a>x</p>",
@@ -131,6 +140,13 @@ def test_what_is_seen_is_not_told_as_hidden(body: str) -> None:
     assert found(body) == {}
 
 
+def test_an_answer_below_its_question_is_collapsed() -> None:
+    answer = "<div style='height:0;visibility:hidden'>It opens at nine.</div>"
+
+    assert set(found(f"<div><b>When does it open?</b></div> {answer}").values()) == {Hiding.COLLAPSED}
+    assert set(found(f"<div><b>Opening hours</b></div> {answer}").values()) == {Hiding.INVISIBLE}
+
+
 def test_the_outermost_elements_are_told_alone() -> None:
     assert list(found("<div hidden>a<p style='display:none'>b</p></div>")) == ["ab"]
 
@@ -146,6 +162,18 @@ def test_ink_of_its_own_is_seen_on_a_hidden_ground() -> None:
 def test_what_holds_most_of_the_page_is_hidden_against_flicker() -> None:
     assert found(f"<div style='display:none'><h1>t</h1><p>{'word ' * 500}</p></div><p>x</p>") == {}
     assert found(f"<div style='opacity:0'><p>{'word ' * 500}</p></div><p>x</p>") == {}
+
+
+def test_what_is_hidden_like_most_of_the_page_is_so_as_well() -> None:
+    page = f"<div class=a><h1>t</h1><p>{'word ' * 500}</p></div><div class=a>x</div><div class=b>y</div>"
+
+    assert found(f"<style>.a,.b{{visibility:hidden}}</style>{page}") == {"y": Hiding.INVISIBLE}
+
+
+def test_blanks_are_not_counted_and_ideographs_say_more() -> None:
+    text = "\u5929\u5730\u7384\u9ec4" * 160
+
+    assert found(f"<div style='visibility:hidden'><p>{text}</p></div><p>x{' ' * 2_000}</p>") == {}
 
 
 def test_what_is_short_is_not() -> None:
