@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from turbohtml import Element, Node, Text
 
 from actors.extraction.parse.styles import shown_as_block
-from actors.extraction.parse.text import INLINE
+from actors.extraction.parse.text import INLINE, is_next_part, parts_words
 from actors.extraction.parse.tree import Page
 from actors.extraction.parse.visibility import Hiding
 
@@ -113,7 +113,7 @@ class _Walk:
 
     __slots__ = (
         *("_around", "_box", "_breaks", "_found", "_hidden"),
-        *("_linked", "_nodes", "_pieces", "_skipped"),
+        *("_linked", "_nodes", "_part", "_pieces", "_skipped"),
     )
 
     def __init__(self, hidden: Mapping[Element, Hiding], *, opened: bool) -> None:
@@ -126,6 +126,7 @@ class _Walk:
         self._nodes = list[Text]()
         self._linked = 0
         self._breaks = 0
+        self._part: Element | None = None  # what was entered last, where it follows another part
 
     def over(self, root: Element) -> list[Block]:
         stack: list[Node | TextBox] = [root]
@@ -178,6 +179,8 @@ class _Walk:
         box = self._box = TextBox(element, tag, self._box, collapsed=element in self._hidden)
         if box.apart:
             self._pieces.append(" ")
+        elif self._nodes and is_next_part(element):
+            self._part = element
         return box
 
     def _leave(self, box: TextBox) -> None:
@@ -199,6 +202,10 @@ class _Walk:
         if not data or data.isspace():
             self._pieces.append(" ")
             return
+        if self._part is not None:
+            if self._pieces and parts_words(self._pieces[-1], self._part, data):
+                self._pieces.append(" ")
+            self._part = None
         self._pieces.append(data)
         self._nodes.append(node)
         self._breaks = 0
@@ -209,6 +216,7 @@ class _Walk:
 
     def _flush(self) -> None:
         self._breaks = 0
+        self._part = None
         around = self._around
         if around is not None:
             joined = "".join(self._pieces)

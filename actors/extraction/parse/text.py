@@ -24,8 +24,42 @@ INLINE = frozenset(
 """Elements that break no word in two; all others end what stands before them."""
 
 
+_PARTS = frozenset({"a", "b", "data", "em", "small", "span", "strong", "time"})
+_WITHOUT_PARTS = "code,pre"
+
 _SEPARATORS = "\x0b\x0c\x1c\x1d\x1e\x1f\x85"
 """Controls that Python takes for white space: they are taken out, and part no words."""
+
+
+def is_next_part(element: Element) -> bool:
+    """Return whether an element with a class follows another directly, as the parts of a card or row do."""
+    before = element.previous_sibling
+    return (
+        element.tag in _PARTS
+        and isinstance(before, Element)
+        and before.tag in _PARTS
+        and bool(element.attr("class") and before.attr("class"))
+    )
+
+
+def parts_words(before: str, part: Element, after: str) -> bool:
+    """Return whether no word goes on from the text before a part to the text after its beginning.
+
+    Styles set parts apart; where a word may go on in small letters, as in what editors have cut, they are one.
+    """
+    last, first = before[-1:], after[:1]
+    if len(before) < 2 or not (last.isalnum() and first.isalnum()):  # noqa: PLR2004 - one letter may begin a word
+        return False
+    if last.isdigit():
+        parted = first.isupper() or (first.isdigit() and len(after) > 1 and _is_alike(part))
+    else:
+        parted = last.islower() and (first.isupper() or first.isdigit())
+    return parted and part.closest(_WITHOUT_PARTS) is None
+
+
+def _is_alike(part: Element) -> bool:
+    before = part.previous_sibling
+    return isinstance(before, Element) and before.tag == part.tag and before.attr("class") == part.attr("class")
 
 
 def clean(text: str) -> str:

@@ -11,7 +11,7 @@ from turbohtml import Element, Node, Text
 from actors.extraction.parse.addresses import without_tracking
 from actors.extraction.parse.long_tables import LaterRows
 from actors.extraction.parse.styles import shown_as_block
-from actors.extraction.parse.text import INLINE
+from actors.extraction.parse.text import INLINE, is_next_part, parts_words
 from actors.extraction.parse.visibility import Hiding
 from actors.extraction.select.tables import DataTable, data_table
 from actors.extraction.write.rendering import Verbatim
@@ -33,6 +33,13 @@ _MAX_FOLDS = 10_000
 _PARTS_OF_LISTS = frozenset({"tr", "tbody", "thead", "tfoot", "table", "ul", "ol", "dl"})
 _INLINE_TAGS = frozenset({"a", "b", "em", "font", "i", "span", "strong", "code", "small", "label"})
 
+_LIKE_DIVISIONS = "center,fieldset,form,hgroup,legend,search"
+"""What a page shows in lines of its own, and Markdown has no sign for."""
+
+_BOXED = "button,label"
+"""What a page sets apart from the words beside it, in the same line."""
+
+_MAX_PARTS = 20_000
 _MAX_TABLES = 500
 _PARTS_OF_TABLES = ("tbody", "thead", "tfoot", "tr", "td", "th", "caption", "colgroup", "col")
 
@@ -126,6 +133,32 @@ def break_around_blocks(body: Element) -> None:
                 element.insert_before(Element("br"))
             if not _is_apart(_next(element)):
                 element.insert_after(Element("br"))
+
+
+def part_words(body: Element) -> None:
+    """Part what a page shows apart from the text beside it, where Markdown would join the words."""
+    for element in body.select(_LIKE_DIVISIONS):
+        element.tag = "div"
+    for element in body.select("dir"):
+        element.tag = "ul"
+    for element in body.select(_BOXED):
+        if not _is_end(element.previous_sibling):
+            element.insert_before(Text(" "))
+        if not _is_end(element.next_sibling):
+            element.insert_after(Text(" "))
+    for part in body.select("[class]+[class]")[:_MAX_PARTS]:
+        if is_next_part(part) and parts_words(_last_text(part.previous_sibling), part, _first_text(part)):
+            part.insert_before(Text(" "))
+
+
+def _first_text(element: Element) -> str:
+    return next((node.data for node in element.descendants if isinstance(node, Text) and node.data), "")
+
+
+def _last_text(node: Node | None) -> str:
+    while isinstance(node, Element) and node.children:
+        node = node.children[-1]
+    return node.data if isinstance(node, Text) else ""
 
 
 def _is_apart(neighbour: Node | None) -> bool:

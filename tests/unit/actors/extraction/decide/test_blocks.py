@@ -38,6 +38,23 @@ def test_cuts_where_a_reader_sees_a_boundary(body: str, texts: list[str]) -> Non
     assert [block.text for block in found] == texts
 
 
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        ("<p><span class=a>2019</span><span class=a>1h 54m</span><span class=a>R</span></p>", "2019 1h 54m R"),
+        ("<a href=/x><span class=maker>Loomworks</span><span class=name>Shuttle</span></a>", "Loomworks Shuttle"),
+        ("<p><span class=a>Shuttles</span><b class=b>14</b></p>", "Shuttles 14"),
+        ("<p><span class=a>shut</span><span class=b>tle</span></p>", "shuttle"),
+        ("<p><span class=a>i</span><span class=a>Loom</span></p>", "iLoom"),
+        ("<p><span class=a>1</span><span class=a>9</span></p>", "19"),
+        ("<p><span>Loom</span><span>Works</span></p>", "LoomWorks"),
+        ("<pre><span class=a>use</span><span class=a>Loom</span></pre>", "useLoom"),
+    ],
+)
+def test_parts_of_a_card_are_words_of_their_own(body: str, text: str) -> None:
+    assert [block.text for block in of(body)] == [text]
+
+
 def test_tells_where_a_block_stands() -> None:
     found = of('<div class="post"><p id="x">See <a href="/y">the link</a></p></div><div><a href="/z">Home</a></div>')
 

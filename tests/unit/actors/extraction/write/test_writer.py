@@ -44,6 +44,10 @@ from tests.unit.actors.extraction.write.pages import URL, content, markdown, wri
         ("<p><span style='display:block'>a</span><em style='DISPLAY: flex'>b</em>c</p>", "a  \n*b*  \nc"),
         ("<h2><span style='display:block'>a</span>b</h2><p>c</p>", "## a b\n\nc"),
         ("<p>a<span style='display:inline-block'>b</span></p>", "ab"),
+        ("<div>a<center>b</center>c</div><fieldset><legend>d</legend>e</fieldset>", "a\n\nb\n\nc\n\nd\n\ne"),
+        ("<div><label>a</label><span>1</span> <button>b</button>c</div>", "a 1 b c"),
+        ("<dir><li>a<li>b</dir>", "- a\n- b"),
+        ("<p><b class=a>Loomworks</b><span class=b>Shuttle</span></p>", "**Loomworks** Shuttle"),
     ],
 )
 def test_prose_is_written_by_its_markup(body: str, expected: str) -> None:
