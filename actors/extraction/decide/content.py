@@ -41,8 +41,10 @@ _MAX_TEASER = 150
 _TIMES_AS_MANY = 2
 _MORE_WORDS = 40
 _SHARE_WITHIN = 0.8
+_SHARE_BEFORE = 0.5
 """A text from elsewhere is used where it has 40 words more than twice as many as were kept, and these are fewer than
-30, or fewer than 150 and nearly all in it: then the page shows the beginning alone, and keeps the rest as data."""
+30, or fewer than 150 and nearly all in it, half of them in what it begins with: then the page shows the beginning
+alone, and keeps the rest as data. Where it shows nearly all of the rest as well, that was seen and left out."""
 
 _MAX_CONFIDENCE = 0.6
 """How sure a text from elsewhere can make: nobody can tell whether the page shows it."""
@@ -126,7 +128,7 @@ def choose_content(page: Page, blocks: list[Block], elsewhere: tuple[str, ...] =
     if len(blocks) > MAX_BLOCKS:
         selection = replace(selection, blocks=(*selection.blocks, *_lookalikes(selection.blocks, blocks)))
     text = "\n".join(block.text for block in selection.blocks)
-    other = next((one for one in elsewhere if _continues(one, text)), "")
+    other = next((one for one in elsewhere if _continues(one, text, blocks)), "")
     in_blocks = _Attempt(_BLOCKS, "heuristic", Source.HEURISTIC, len(text))
     in_data = _Attempt(_ELSEWHERE, "data", Source.FRAMEWORK_DATA, max(map(len, elsewhere), default=0))
     attempts = [*selection.marked, in_blocks, in_data]
@@ -177,12 +179,20 @@ def _look(block: Block) -> tuple[str, ...]:
     return (block.box.tag, block.box.key, *((above.tag, above.key) if above is not None else ()))
 
 
-def _continues(other: str, text: str) -> bool:
+def _continues(other: str, text: str, blocks: list[Block]) -> bool:
     words = count_words(text)
     if words >= _MAX_TEASER or count_words(other) <= _TIMES_AS_MANY * words + _MORE_WORDS:
         return False
+    if words < _HARDLY_ANY:
+        return True
     kept = Counter(WORD.findall(text.lower()))
-    return words < _HARDLY_ANY or (kept & Counter(WORD.findall(other.lower()))).total() >= _SHARE_WITHIN * words
+    said = WORD.findall(other.lower())
+    begun = Counter(said[: _TIMES_AS_MANY * words])
+    if (kept & Counter(said)).total() < _SHARE_WITHIN * words or (kept & begun).total() < _SHARE_BEFORE * words:
+        return False
+    rest = Counter(said) - kept
+    shown = Counter(word for block in blocks for word in WORD.findall(block.text.lower()))
+    return (rest & (shown - kept)).total() < _SHARE_WITHIN * rest.total()
 
 
 def _holders(blocks: Iterable[Block]) -> frozenset[Element]:

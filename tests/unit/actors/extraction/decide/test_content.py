@@ -113,6 +113,17 @@ def test_takes_the_whole_text_of_the_data_where_the_page_shows_its_beginning() -
     assert other.text_elsewhere == ""
 
 
+def test_leaves_data_whose_words_stand_elsewhere_or_do_not_begin_with_what_is_shown() -> None:
+    beginning = " ".join(SENTENCES[:2])
+    rest = [f"Shuttle {number} of the weavers' museum" for number in range(100, 160)]
+    teaser = f"<main><article><p>{SENTENCES[0]}</p><p>{SENTENCES[1]}</p></article></main>"
+    links = f"<nav><ul>{''.join(f'<li><a href=/{at}>{name}</a>' for at, name in enumerate(rest))}</ul></nav>"
+
+    assert chosen(teaser, (" ".join((beginning, *rest)),)).text_elsewhere != ""
+    assert chosen(teaser, (" ".join((*rest, beginning)),)).text_elsewhere == ""
+    assert chosen(teaser + links, (" ".join((beginning, *rest)),)).text_elsewhere == ""
+
+
 def test_leaves_a_text_of_the_data_that_says_no_more() -> None:
     assert chosen(PAGE, (" ".join(SENTENCES),)).text_elsewhere == ""
 
