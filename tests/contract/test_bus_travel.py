@@ -176,7 +176,8 @@ async def test_a_message_over_the_limit_is_refused_and_breaks_nothing(
 
 async def test_a_claim_check_opens_for_the_receiver_of_its_message_alone(make_world: MakeWorld) -> None:
     async with make_world() as world, taking_part(world, "answerer") as callee, taking_part(world, "asker") as caller:
-        packed = await caller.wire.pack(caller.wire.request(ASK, Ask(text="needle" * 200_000)), ASK.pattern)
+        packet = caller.wire.request(ASK, Ask(text="needle" * 200_000))
+        packed = await caller.wire.pack(encode(packet), ASK.pattern)
         assert packed.claim is not None
         kept = await callee.transport.blobs.get(packed.claim)
         messages = [

@@ -50,8 +50,6 @@ _LEGIBLE = 2.0
 
 _MOVES = ("left", "top", "right", "bottom", "margin-left", "margin-top", "inset-inline-start")
 
-_MOVED = ("translate", "matrix")
-
 Color = tuple[int, int, int]
 
 
@@ -130,19 +128,8 @@ def _hides_box(declared: dict[str, str]) -> bool:
     return (
         get("display") == "none"
         or get("visibility") in ("hidden", "collapse")
-        or (_pixels(get("opacity", "1")) == 0 and not _slides_in(declared))
+        or _pixels(get("opacity", "1")) == 0
         or (_clips_overflow(declared) and any(_pixels(get(name, "auto")) == 0 for name in ("height", "max-height")))
-    )
-
-
-def _slides_in(declared: dict[str, str]) -> bool:
-    # What is moved a little as well comes in when the reader gets to it; menus and hints lie above the rest, or take
-    # no clicks meanwhile.
-    get = declared.get
-    return (
-        get("transform", "").startswith(_MOVED)
-        and get("position") not in ("absolute", "fixed")
-        and get("pointer-events") != "none"
     )
 
 
