@@ -112,7 +112,7 @@ async def test_what_is_no_http_is_refused(garbage: bytes) -> None:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "_PATIENCE_S", {Awaited.HEAD: 0.05, Awaited.BODY: 0.05})
+    monkeypatch.setattr(server, "_PATIENCE_S", {Awaited.HEAD: 0.2, Awaited.BODY: 0.2})
 
 
 @pytest.mark.usefixtures("impatient")
@@ -174,7 +174,7 @@ async def test_patience_is_for_what_comes_in_not_for_the_work() -> None:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(ask, http)
             await bus.asked.wait()
-            await anyio.sleep(0.2)  # longer than anybody is patient here
+            await anyio.sleep(0.4)  # longer than anybody is patient here
             bus.outcome = browsed()
             bus.release.set()
         await anyio.sleep(0.2)
