@@ -10,7 +10,7 @@ from hashlib import blake2b
 from typing import Final, Protocol
 
 from actors import redact
-from actors.navigator.written_later import WrittenLater, may_be_noted
+from actors.navigator.written_later import WrittenLater, may_be_noted, noted_text
 from bus.clock import now_ms
 from bus.errors import TransportError
 from bus.stores import JournalLog
@@ -91,5 +91,5 @@ class ReadPages:
 
 def _redacted(page: PageRead) -> PageRead:
     return PageRead(
-        caller=page.caller, url=page.url, title=redact.text(page.title), markdown=redact.text(page.markdown), at=page.at
+        caller=page.caller, url=page.url, title=redact.text(page.title), markdown=noted_text(page.markdown), at=page.at
     )

@@ -11,7 +11,7 @@ from typing import Final, Protocol
 from msgspec import UNSET, structs
 
 from actors import redact
-from actors.navigator.written_later import WrittenLater, may_be_noted
+from actors.navigator.written_later import WrittenLater, may_be_noted, noted_text
 from bus.clock import now_ms
 from bus.stores import JournalLog
 from protocol.browse import DecisionTrace
@@ -128,7 +128,7 @@ def _redacted(visit: KeptVisit) -> KeptVisit:
         visit,
         title=redact.text(visit.title),
         error=redact.text(visit.error),
-        markdown=redact.text(visit.markdown),
+        markdown=noted_text(visit.markdown),
         decision_trace=None if visit.decision_trace is None else _redacted_trace(visit.decision_trace),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final, Generic, TypeVar
 
 import anyio
@@ -27,6 +28,9 @@ LAST_S: Final = 2.0
 _WAITING: Final = 256
 
 T = TypeVar("T")
+
+noted_text = lru_cache(_WAITING // 4)(redact.text)
+"""Words as they may be noted; what the history keeps of a page is what its index does."""
 
 
 @dataclass
