@@ -29,7 +29,7 @@ _WAITING: Final = 256
 
 T = TypeVar("T")
 
-noted_text = lru_cache(_WAITING // 4)(redact.text)
+noted_text = lru_cache(64)(redact.text)
 """Words as they may be noted; what the history keeps of a page is what its index does."""
 
 
