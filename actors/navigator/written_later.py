@@ -68,9 +68,9 @@ class WrittenLater(Generic[T]):
             gathered = [note, *(receiving.receive_nowait() for _ in range(receiving.statistics().current_buffer_used))]
             async with anyio.create_task_group() as tasks:
                 for one in await to_thread.run_sync(list, map(self.prepare, gathered)):
-                    tasks.start_soon(self._written, one)
+                    tasks.start_soon(self._write_or_log, one)
 
-    async def _written(self, note: T) -> None:
+    async def _write_or_log(self, note: T) -> None:
         try:
             await self.write(note)
         except (TransportError, ValueError) as error:

@@ -18,7 +18,7 @@ from protocol.codec import MAX_PACKET_BYTES
 
 
 @dataclass(frozen=True)
-class _Written(WebResponse):
+class _RecordedResponse(WebResponse):
     """An answer as it is written: its body is in `content` where it is text in UTF-8."""
 
     content: str = ""
@@ -35,7 +35,7 @@ def _headers(kind: type, value: Any) -> Any:
 
 
 _encode = msgspec.json.Encoder(enc_hook=_plain).encode
-_reader = msgspec.json.Decoder(_Written, dec_hook=_headers)
+_reader = msgspec.json.Decoder(_RecordedResponse, dec_hook=_headers)
 
 
 def _write(answer: WebResponse) -> bytes:
@@ -44,7 +44,7 @@ def _write(answer: WebResponse) -> bytes:
     except UnicodeDecodeError:
         return _encode(answer)
     written: dict[str, Any] = {**vars(answer), "body": b"", "content": content}
-    return _encode(_Written(**written))
+    return _encode(_RecordedResponse(**written))
 
 
 def _read(written: bytes) -> WebResponse:

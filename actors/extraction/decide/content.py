@@ -186,11 +186,11 @@ def _continues(other: str, text: str, blocks: list[Block]) -> bool:
     if words < _HARDLY_ANY:
         return True
     kept = Counter(WORD.findall(text.lower()))
-    said = WORD.findall(other.lower())
-    begun = Counter(said[: _TIMES_AS_MANY * words])
-    if (kept & Counter(said)).total() < _SHARE_WITHIN * words or (kept & begun).total() < _SHARE_BEFORE * words:
+    other_words = WORD.findall(other.lower())
+    begun = Counter(other_words[: _TIMES_AS_MANY * words])
+    if (kept & Counter(other_words)).total() < _SHARE_WITHIN * words or (kept & begun).total() < _SHARE_BEFORE * words:
         return False
-    rest = Counter(said) - kept
+    rest = Counter(other_words) - kept
     shown = Counter(word for block in blocks for word in WORD.findall(block.text.lower()))
     return (rest & (shown - kept)).total() < _SHARE_WITHIN * rest.total()
 
