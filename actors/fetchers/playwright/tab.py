@@ -71,12 +71,13 @@ class Tab:
     async def settle(self, bounds: StabilityBounds, deadline_s: float) -> str:
         """Wait until the page is stable, or broken off; returns the limit that ended the wait before, or "".
 
-        `deadline_s` is of the monotonic clock. The cap counts from when the document has been parsed.
+        `deadline_s` is of the monotonic clock. The cap counts from when the document has been parsed. A page is stable
+        where two observations say so: on a busy machine the first may come before timers that are long due.
 
         Raises:
             FaultError: CONTENT_TOO_LARGE for a document of more bytes than a page may have; PAGE_CRASHED.
         """
-        started_s, parsed_s = time.monotonic(), 0.0
+        started_s, parsed_s, was_stable = time.monotonic(), 0.0, False
         while True:
             try:
                 state = await self._state(deadline_s)
@@ -86,13 +87,13 @@ class Tab:
                 self.meter.check(state.size)
             except HungError:
                 return HUNG if time.monotonic() < deadline_s or self.recorder.main is not None else OVERTIME
-            if pause_ms == 0 or self.recorder.broken:
-                return ""
-            if now >= deadline_s:
-                return OVERTIME
             left_ms = (parsed_s - now) * 1000 + bounds.cap_ms if parsed_s else POLL_MS
-            if left_ms <= 0:
-                return UNSETTLED
+            ends = now >= deadline_s or left_ms <= 0
+            if self.recorder.broken or (pause_ms == 0 and (was_stable or ends)):
+                return ""
+            was_stable = pause_ms == 0
+            if ends:
+                return OVERTIME if now >= deadline_s else UNSETTLED
             await anyio.sleep(max(min(pause_ms, left_ms, (deadline_s - now) * 1000), 1) / 1000)
 
     async def state(self) -> DocumentState | None:
