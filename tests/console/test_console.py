@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import time
 from collections.abc import Generator
 from pathlib import Path
 from typing import Final
@@ -30,6 +31,9 @@ READERS: Final = "navigator,verifier,fetchers.intelligence,fetchers.playwright"
 ACTORS: Final = f"gateway=2,{READERS},runner,keeper,policy,answerer,learner,router,sessions"
 MAX_PACKED: Final = 120 * 1024
 """What all that is loaded at / may weigh."""
+
+SLOW_S: Final = 0.6
+"""How long a list takes that is slower than the console waits before it writes where it stands."""
 
 expect.set_options(timeout=WAIT_MS)
 
@@ -403,6 +407,8 @@ def test_of_many_runs_those_in_view_are_asked_for_and_their_place_is_a_link(tab:
     def answer(route: Route) -> None:
         query = dict(parse_qsl(urlsplit(route.request.url).query))
         asked.append(query)
+        if "offset" in query:
+            time.sleep(SLOW_S)
         first = int(query["after"].removeprefix("run_")) + 1 if "after" in query else int(query.get("offset", 0))
         runs = [
             {"runId": f"run_{place:08d}", "templateId": f"template_{place}", "status": "succeeded", "createdAt": 1}

@@ -98,10 +98,12 @@ export function Runs({ route }) {
       timers.current.show = 0;
       show(...timers.current.wanted);
     }, ASKED_MS);
-    timers.current.place = setTimeout(() => {
+    const placed = () => {
       const before = first > 0 ? rows.rows.get(first - 1)?.runId : undefined;
-      if (location.hash.startsWith('#/runs?') || location.hash === '#/runs') history.replaceState(null, '', link('runs', { ...route.query, after: before }));
-    }, PLACED_MS);
+      if (first > 0 && !before) timers.current.place = setTimeout(placed, PLACED_MS); // it is being loaded
+      else if (location.hash.startsWith('#/runs?') || location.hash === '#/runs') history.replaceState(null, '', link('runs', { ...route.query, after: before }));
+    };
+    timers.current.place = setTimeout(placed, PLACED_MS);
   }, [rows, show, route.hash]);
   useEffect(() => () => [timers.current.show, timers.current.place].forEach(clearTimeout), []);
   const option = (chosenOne) => ([value, words]) => html`<option value=${value} selected=${value === chosenOne}>${words}</option>`;
