@@ -87,6 +87,7 @@ class Calls:
         if recorder is None:
             return await self._persist(pending)
         try:
+            recorder.asks(pending.call.pattern, pending.packet)
             answer = await self._persist(pending)
             outcome = pending.answered
         except FaultError as error:

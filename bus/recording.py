@@ -81,6 +81,14 @@ class Recorder(Protocol):
         """Note a packet, which is `written` so; `outcome` is None where nobody answers, `began_s` by `time.time`."""
         ...
 
+    def asks(self, subject: str, packet: Request[Any]) -> None:
+        """Hear of a call before it is made.
+
+        Raises:
+            FaultError: in a replay, where nobody answered it then.
+        """
+        ...
+
     def observed(self, name: str, request: object, look: Callable[[], T], form: AnswerForm[Any]) -> T:
         """Return what `look` returns, and note it."""
         ...
@@ -189,6 +197,9 @@ class SharedRecorder:
         answered, failure = (None, outcome) if isinstance(outcome, Fault) else (outcome, None)
         name, sender = packet.conversation.id, packet.sender.actor
         self._note(name, kind, subject, written, answered, failure, began_s, sender)
+
+    def asks(self, subject: str, packet: Request[Any]) -> None:
+        """Let it be made."""
 
     def observed(self, name: str, request: object, look: Callable[[], T], form: AnswerForm[Any]) -> T:
         """Look, and note what it saw."""

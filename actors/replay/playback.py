@@ -12,7 +12,7 @@ import msgspec
 from msgspec import UNSET
 
 from actors.replay.comparison import canonical
-from actors.replay.recorded_packets import actor_of
+from actors.replay.recorded_packets import CallRecord, actor_of
 from bus.context import conversation_id
 from bus.recording import AnswerForm, Outcome
 from protocol.codec import encode
@@ -51,11 +51,40 @@ def _key(sender: str, name: str, request: bytes) -> tuple[str, str, str]:
 
 
 @dataclass
+class CallOutcomes:
+    """Why nobody answered the calls of a recording, None where somebody did; of equal calls, in their order."""
+
+    waiting: dict[tuple[str, str], deque[Fault | None]] = field(
+        default_factory=lambda: defaultdict[tuple[str, str], deque[Fault | None]](deque)
+    )
+
+    @classmethod
+    def of(cls, calls: Iterable[CallRecord]) -> CallOutcomes:
+        """Take those of a recording."""
+        outcomes = cls()
+        for record in calls:
+            failure = record.entry.fault
+            key = _call_key(record.entry.name, record.request)
+            outcomes.waiting[key].append(failure if isinstance(failure, Fault) else None)
+        return outcomes
+
+    def take(self, subject: str, packet: Request[object]) -> Fault | None:
+        """Return why nobody answered the next call like that; None where somebody did, or nobody asked."""
+        waiting = self.waiting[_call_key(subject, packet)]
+        return waiting.popleft() if waiting else None
+
+
+def _call_key(subject: str, packet: Request[Any]) -> tuple[str, str]:
+    return subject, canonical(encode(packet.input.task.args))
+
+
+@dataclass
 class Playback:
     """The recorder of one replica of a replay: it notes as any other, and answers for the outside."""
 
     sender: str
     answers: OutsideAnswers
+    outcomes: CallOutcomes
     noted: list[RecordedEntry]
 
     def sent(  # noqa: PLR0913, PLR0917 - as the protocol says
@@ -68,6 +97,12 @@ class Playback:
         response = msgspec.Raw(outcome) if isinstance(outcome, bytes) else UNSET
         failed = outcome if isinstance(outcome, Fault) else UNSET
         self._note(kind, subject, msgspec.Raw(written), response, failed, began_s)
+
+    def asks(self, subject: str, packet: Request[object]) -> None:
+        """Fail a call that nobody answered then: an actor that was not there yet is there now."""
+        failure = None if conversation_id() is None else self.outcomes.take(subject, packet)
+        if failure is not None:
+            raise FaultError(failure)
 
     def observed(self, name: str, request: object, look: Callable[[], T], form: AnswerForm[Any]) -> T:
         """Return what it saw then; where nobody looked then, what there is now."""

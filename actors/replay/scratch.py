@@ -13,7 +13,7 @@ from typing import Any, Final
 from actors.actor import Actor, handlers, purposes_of
 from actors.registry import kinds
 from actors.replay.comparison import canonical
-from actors.replay.playback import OutsideAnswers, Playback
+from actors.replay.playback import CallOutcomes, OutsideAnswers, Playback
 from actors.replay.recorded_packets import CallRecord, calls_of
 from actors.settings import Settings, load
 from bus import Bus
@@ -54,7 +54,7 @@ async def scratch_system(recording: ConversationRecording, folder: Path) -> Asyn
     again = kinds(name for name in REPLAYED if name in answered)
     seal = Seal({purpose: os.urandom(KEY_BYTES) for kind in again.values() for purpose in purposes_of(kind)})
     settings = _settings(recording, folder)
-    outside = OutsideAnswers.of(recording.entries)
+    outside, outcomes = OutsideAnswers.of(recording.entries), CallOutcomes.of(calls)
     async with Broker() as broker, AsyncExitStack() as stack:
 
         async def joined(name: str, replica: str) -> Bus:
@@ -64,7 +64,7 @@ async def scratch_system(recording: ConversationRecording, folder: Path) -> Asyn
             return bus
 
         system = ScratchSystem(await joined("driver", "d1"), again)
-        system.bus.wire.recorder = Playback("driver/d1", outside, system.noted)
+        system.bus.wire.recorder = Playback("driver/d1", outside, outcomes, system.noted)
         stand_in = StandIn(calls)
         for call in stand_in.subjects(system):
             bus = stand_in.bus = stand_in.bus or await joined(STAND_IN, "s1")
@@ -72,7 +72,7 @@ async def scratch_system(recording: ConversationRecording, folder: Path) -> Asyn
         for name, kind in again.items():
             replica = _replica_of(name, recording)
             bus = await joined(name, replica)
-            bus.wire.recorder = Playback(f"{name}/{replica}", outside, system.noted)
+            bus.wire.recorder = Playback(f"{name}/{replica}", outside, outcomes, system.noted)
             actor = kind(bus=bus, settings=settings)
             await stack.enter_async_context(actor.open())
             for handler in handlers(kind):

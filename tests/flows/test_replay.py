@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import time
 from collections.abc import Generator
 from pathlib import Path
@@ -72,6 +74,16 @@ def test_what_was_done_is_done_again_without_a_network(
     assert set(result["actors"]) == asked | {"navigator", "verifier", "fetchers.intelligence"}
     assert result["packets"] - result["given"] >= 4
     assert len(site.asked) == requests
+
+
+def test_a_call_that_nobody_answered_at_first_fails_in_a_replay_too(weft: System, site: Site, tmp_path: Path) -> None:
+    os.kill(int(str(weft.replica("fetchers.intelligence")["pid"])), signal.SIGKILL)
+    answer = weft.browse(site.url("/"), forceTier="intelligence")
+    recording = recorded(weft, answer.headers["x-conversation-id"])
+    asked = [entry for entry in recording["entries"] if entry["name"] == "web.fetch.intelligence"]
+    assert ["fault" in entry for entry in asked] == [True, False]
+
+    assert replayed(weft, recording, tmp_path)["differences"] == []
 
 
 def test_a_site_that_had_said_something_else_shows_in_the_packets(weft: System, site: Site, tmp_path: Path) -> None:
