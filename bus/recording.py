@@ -51,7 +51,10 @@ ROOM_BYTES: Final = 64 * 1024 * 1024
 PIECE_BYTES: Final = 480 * 1024
 """What one message carries: packets are JSON, in which bytes take a third more."""
 
-LEVEL: Final = 1
+_PACKING: Final[dict[int, int]] = {zstd.CompressionParameter.compression_level: 1, zstd.CompressionParameter.window_log: 17}
+"""The fastest level, with a window of 128 KB: what one replica says twice of a page lies nearer, and a smaller window
+stays in the cache of a processor.
+"""
 
 _OF_RECORDINGS: Final = frozenset({RECORDED.pattern, RECORDING_GET.pattern, RECORDING_LIST.pattern})
 
@@ -150,7 +153,7 @@ def _current() -> Recorder | None:
 
 def write_entries(entries: list[RecordedEntry]) -> bytes:
     """Pack entries."""
-    return zstd.compress(encode(entries), LEVEL)
+    return zstd.compress(encode(entries), options=_PACKING)
 
 
 def read_entries(data: bytes, max_bytes: int) -> list[RecordedEntry]:
