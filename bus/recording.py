@@ -51,7 +51,10 @@ ROOM_BYTES: Final = 64 * 1024 * 1024
 PIECE_BYTES: Final = 480 * 1024
 """What one message carries: packets are JSON, in which bytes take a third more."""
 
-_PACKING: Final[dict[int, int]] = {zstd.CompressionParameter.compression_level: 1, zstd.CompressionParameter.window_log: 17}
+_PACKING: Final[dict[int, int]] = {
+    zstd.CompressionParameter.compression_level: 1,
+    zstd.CompressionParameter.window_log: 17,
+}
 """The fastest level, with a window of 128 KB: what one replica says twice of a page lies nearer, and a smaller window
 stays in the cache of a processor.
 """
