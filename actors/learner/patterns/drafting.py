@@ -12,7 +12,7 @@ from msgspec import structs
 
 from actors.patterns.addresses import Observed, answers_of, match, page_template, requests_of
 from actors.patterns.answer_checks import checks_of, met
-from actors.patterns.mapping import Agreement, DriftError, Shown, agreement, induce, render
+from actors.patterns.mapping import Agreement, DriftError, Shown, agreement, induce, leaves_out, render
 from actors.patterns.shapes import drift_of, shape_of
 from actors.patterns.trust import MIN_PAGES
 from protocol.patterns.mapping import PageMapping
@@ -132,7 +132,10 @@ def _draft_of(
 
 
 def _borne_out(draft: PatternDraft, shown: Sequence[Shown], others: Sequence[Shown]) -> PatternDraft | None:
-    """Return a draft with the pages that bear it out; None where it makes another with a line that is wrong."""
+    """Return a draft with the pages that bear it out; None where it makes another with a line that is wrong.
+
+    What it leaves out with extraction, which of other pages may keep it, the pages that it was made of do not bear out.
+    """
     kept: list[str] = []
     for one in others:
         compared = _compared(draft.mapping, one) if _is_known(draft, one) else None
@@ -140,7 +143,7 @@ def _borne_out(draft: PatternDraft, shown: Sequence[Shown], others: Sequence[Sho
             return None
         if compared is not None and compared.same:
             kept.append(one.url)
-    if len(kept) < MIN_PAGES:
+    if len(kept) < MIN_PAGES and not any(_leaves_out(draft.mapping, one) for one in shown):
         kept += _held_out(draft, shown)
     return replace(draft, held_out=tuple(kept))
 
@@ -213,3 +216,12 @@ def _compared(mapping: PageMapping, shown: Shown) -> Agreement | None:
     except DriftError:
         return None
     return agreement(made, shown.page, shown.lines, shown.links)
+
+
+def _leaves_out(mapping: PageMapping, shown: Shown) -> bool:
+    """Return whether a page that is made lacks what it shows of its answers; of one that is not made nobody knows."""
+    try:
+        made = render(mapping, shown.answers, shown.url, shown.slots, _EPOCH)
+    except DriftError:
+        return False
+    return leaves_out(made, shown.answers, shown.lines)

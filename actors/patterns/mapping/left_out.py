@@ -1,22 +1,48 @@
-"""Finds the template of a line that all pages show, though extraction has left it, or a part of it, out of some."""
+"""What pages show though extraction has left it out: the sentences of an answer, and the template of such a line."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
+import msgspec
 from msgspec import structs
 
+from actors.patterns.mapping.comparison import ENOUGH
+from actors.patterns.mapping.markup import plain_lines
 from actors.patterns.mapping.rendering import line_of
-from actors.patterns.mapping.shown_text import is_said_by
-from actors.patterns.mapping.study import ValueScope
+from actors.patterns.mapping.shown_text import ShownText, is_said_by, squeezed
+from actors.patterns.mapping.study import ValueScope, texts_of
 from actors.patterns.mapping.texts import Instance, induce_text
 from actors.patterns.mapping.values import DriftError
+from protocol.documents import WebObservationSummary
 from protocol.patterns.mapping import Piece, TemplateSlot
 
 Pieces = tuple[Piece, ...]
 
 
 _TRIED = 3
+
+_SENTENCE_CHARS: Final = 40
+"""How long a text of an answer is at least that is on a page by no chance."""
+
+
+def leaves_out(made: WebObservationSummary, answers: Sequence[Any], lines: Sequence[str]) -> bool:
+    """Return whether a page that was made of answers lacks sentences of theirs that the page shows in its `lines`.
+
+    They are so much of it that with them it would be another page.
+    """
+    shown = ShownText.of(lines)
+    if shown is None:
+        return False
+    has = "".join(map(_words, (made.title, made.markdown, *texts_of(msgspec.to_builtins(made.parts.fields)))))
+    sentences = {_words(text) for text in texts_of(answers) if len(text) >= _SENTENCE_CHARS and shown.shows(text)}
+    lacks = sum(len(words) for words in sentences if words not in has)
+    return lacks > (1 - ENOUGH) * (lacks + len(has))
+
+
+def _words(markdown: str) -> str:
+    return squeezed(plain_lines(markdown))
 
 
 def line_everywhere(lines: Mapping[int, str], scopes: Sequence[ValueScope]) -> Pieces | None:

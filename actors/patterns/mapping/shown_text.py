@@ -30,7 +30,7 @@ class ShownText:
             return None
         text, bounds = "", {0}
         for block in blocks:
-            text += _squeezed(block)
+            text += squeezed(block)
             bounds.add(len(text))
         return ShownText(text, frozenset(bounds))
 
@@ -40,7 +40,7 @@ class ShownText:
 
     def end_of(self, line: str, start: int) -> int | None:
         """Return where the blocks end that are a line, the first from a place on; None where there are none."""
-        words = _squeezed(plain_lines(line))
+        words = squeezed(plain_lines(line))
         at = self.text.find(words, start) if words else -1
         while at >= 0:
             if at in self.bounds and at + len(words) in self.bounds:
@@ -50,7 +50,7 @@ class ShownText:
 
     def end_within(self, line: str, start: int) -> int | None:
         """Return where the words of a line end, be they a part of a block; None where they stand nowhere."""
-        words = _squeezed(plain_lines(line))
+        words = squeezed(plain_lines(line))
         at = self.text.find(words, start) if words else -1
         return at + len(words) if at >= 0 else None
 
@@ -146,5 +146,6 @@ def _targets(line: str) -> set[str]:
     return {match[1] or match[2] or "" for match in _TARGET.finditer(line)}
 
 
-def _squeezed(text: str) -> str:
+def squeezed(text: str) -> str:
+    """Return a text without white space."""
     return "".join(clean(text).split())

@@ -84,6 +84,24 @@ def test_what_makes_another_page_wrong_is_not_learned() -> None:
     assert not any(can_bypass(one, NOW) for one in patterns)
 
 
+def with_notes(number: int) -> PageSample:
+    """Return a page of which extraction has left out what people wrote about it, which is much of the page."""
+    known = sample(number)
+    notes = [f"{name} asks whether it is {WORDS[number]} in winter, too." for name in ("Ada", "Ben")]
+    body = known.exchanges[0].body | {"notes": notes}
+    lines = (*known.page.markdown.split("\n\n"), *notes)
+    exchange = structs.replace(known.exchanges[0], body=body)
+    return structs.replace(known, exchanges=(exchange,), shown_lines=lines)
+
+
+def test_what_extraction_leaves_out_of_some_pages_it_may_keep_of_the_next() -> None:
+    (early,) = after([with_notes(number) for number in range(3)])
+    (late,) = after([with_notes(number) for number in range(5)])
+
+    assert not can_bypass(early, NOW)
+    assert can_bypass(late, NOW)
+
+
 def asked(number: str) -> tuple[ApiRequest, ...]:
     return (ApiRequest(url=f"https://mill.example/{number}/yarns/{{id}}"),)
 
