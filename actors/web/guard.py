@@ -275,8 +275,9 @@ def _blocked(message: str) -> FaultError:
 
 
 def _no_address(host: str) -> FaultError:
+    whole = "" if "." in host else "A whole address is wanted, such as https://example.com/. "
     message = (
-        f"The host name {host} has no address on the public internet. "
+        f"The host name {host} has no address on the public internet. {whole}"
         "An operator can allow private ones: WEFT_ALLOW_PRIVATE=127.0.0.0/8, say."
     )
     return FaultError(fault(Code.NETWORK_DNS_FAILED, message))

@@ -211,6 +211,15 @@ async def test_who_asks_for_a_name_of_a_private_network_learns_nothing_of_it(mon
     assert all(waited >= 0.15 for _, waited in refusals)
 
 
+async def test_one_word_alone_is_told_that_a_whole_address_is_wanted() -> None:
+    async def resolve(host: str, port: int) -> Sequence[str]:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    with pytest.raises(FaultError) as caught:
+        await guard.GuardedBackend((), resolve, Recorder()).connect_tcp("example", 443)
+    assert "A whole address is wanted, such as https://example.com/." in caught.value.fault.message
+
+
 async def test_a_socket_file_is_no_site() -> None:
     with pytest.raises(FaultError):
         await guard.GuardedBackend().connect_unix_socket("/var/run/docker.sock")
