@@ -84,13 +84,12 @@ def _smoothed(scores: Scores, role: Ints, tokens: Floats) -> Scores:
 
 def _joined(scores: Scores, groups: Groups, tokens: Floats, likely: Mapping[PageType, float]) -> Scores:
     """Return one score for all of a short list, and of a table of facts: it is content as a whole or not at all."""
-    whole = 1 - likely[PageType.FORUM]
-    more = _FACTS * max(0.0, whole - likely[PageType.COLLECTION] - likely[PageType.LISTING])
+    more = _FACTS * max(0.0, 1 - likely[PageType.FORUM] - likely[PageType.COLLECTION] - likely[PageType.LISTING])
     joined = scores.copy()
     for items in groups.lists:
         joined[items] = _mean(joined[items], tokens[items])
     for cells in groups.facts:
-        joined[cells] = (1 - whole) * joined[cells] + whole * (_mean(joined[cells], tokens[cells]) + more)
+        joined[cells] = _mean(joined[cells], tokens[cells]) + more
     return joined
 
 

@@ -130,6 +130,8 @@ def _name(piece: str) -> str:
     words = _words(name)
     if name.lower() in vocabulary().nobody or _is_command(words) or _is_degree(name) or _is_day(words):
         return ""
+    if len(words) > 1 and words[-1] in vocabulary().by:  # "Kept by" stands before a name
+        return ""
     if len(words) > 1 and not vocabulary().roles.isdisjoint(words) and not looks_personal(name):
         return ""
     return name.title() if name.isupper() and len(name) > _SHORT else name

@@ -65,7 +65,7 @@ def test_a_short_list_and_a_table_of_facts_are_content_as_a_whole_or_not_at_all(
     listed = _adjusted(PageType.FORUM, [2.0, -1.0, 0.5], lists=some)
 
     assert product[1] == product[2] > 0
-    assert forum.tolist() == [2, -1, 0.5]
+    assert forum.tolist() == [2, -0.25, -0.25]
     assert listed.tolist() == [2, -0.25, -0.25]
 
 

@@ -38,6 +38,7 @@ from actors.extraction.evidence.author import MAX_NAMES, is_organisation, key, l
         ("Log in", ()),
         ("J", ()),
         ("by March 9", ()),
+        ("Kept by", ()),
         ("Sat, 20 Dec 2025", ()),
         ("", ()),
     ],
