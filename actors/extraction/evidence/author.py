@@ -85,6 +85,12 @@ def is_label(text: str, *, whole: bool = False) -> bool:
     return begin in _beginnings() and (_label_alone() if whole else _label()).match(text) is not None
 
 
+def stands_before_name(text: str) -> bool:
+    """Return whether a text of two words and more ends as what stands before a name does: "Made by"."""
+    words = text.rsplit(maxsplit=1)
+    return len(words) > 1 and words[1].rstrip(":\uff1a") in vocabulary().by
+
+
 def _pieces(text: str) -> Iterator[str]:
     """Return the parts of a text that may be one name each."""
     text = _MAIL.sub(" ", text.replace("\xa0", " ")).strip()
@@ -130,7 +136,9 @@ def _name(piece: str) -> str:
     words = _words(name)
     if name.lower() in vocabulary().nobody or _is_command(words) or _is_degree(name) or _is_day(words):
         return ""
-    if len(words) > 1 and words[-1] in vocabulary().by:  # "Kept by" stands before a name
+    if (
+        len(words) > 1 and name.split()[-1] in vocabulary().by
+    ):  # "Kept by" stands before a name, a "Staff Writer" is one
         return ""
     if len(words) > 1 and not vocabulary().roles.isdisjoint(words) and not looks_personal(name):
         return ""

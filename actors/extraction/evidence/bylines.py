@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from turbohtml import Element
 
-from actors.extraction.evidence.author import is_label, looks_personal, people
+from actors.extraction.evidence.author import is_label, looks_personal, people, stands_before_name
 from actors.extraction.evidence.claim import Claim, ClaimPlace, PageField, PlaceKind
 from actors.extraction.evidence.dates import day
 from actors.extraction.evidence.text_runs import HolderNames, TextRuns, texts_containing
@@ -156,6 +156,12 @@ def _labelled(view: TextRuns, index: int) -> bool:
     return 0 < index <= len(view.texts) and is_label(view.texts[index - 1][:_MAX_NAME], whole=True)
 
 
+def _made_what_else(view: TextRuns, index: int) -> bool:
+    """Return whether a name is that of who made, sold or keeps something: what stands before it says so."""
+    before = view.texts[index - 1] if index else ""
+    return len(before) < _MAX_NAME and stands_before_name(before) and not is_label(before, whole=True)
+
+
 def _of_element(element: Element, called: str) -> Iterator[str]:
     yield from (f"is-{kind.replace('-', '')}" for kind in _KINDS.findall(called))
     if match := _HREF.search(element.attr("href") or ""):
@@ -174,7 +180,7 @@ def _of_lines(view: TextRuns) -> Iterator[tuple[int, Claim]]:
     close = view.close()
     for index, data in enumerate(view.texts):
         labelled = is_label(data) and len(data) < 2 * MAX_CHARS
-        if not labelled and index not in close:
+        if not labelled and (index not in close or _made_what_else(view, index)):
             continue
         value, words = _line(view, index, " ".join(data.split()), labelled=labelled)
         who = people(value) if value else ()

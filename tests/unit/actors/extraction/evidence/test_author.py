@@ -39,6 +39,7 @@ from actors.extraction.evidence.author import MAX_NAMES, is_organisation, key, l
         ("J", ()),
         ("by March 9", ()),
         ("Kept by", ()),
+        ("Staff Writer", ("Staff Writer",)),
         ("Sat, 20 Dec 2025", ()),
         ("", ()),
     ],
