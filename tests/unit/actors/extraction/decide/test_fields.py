@@ -115,6 +115,20 @@ def test_a_day_that_is_only_that_of_a_change_is_not_one_of_publication(
 
 
 @pytest.mark.parametrize(
+    ("line", "authors"),
+    [
+        ("Made by <a href=/brand/satin>Twill House</a>", ()),
+        ("Kept by <i>Ada Byron</i>", ()),
+        ("Written by <i>Ada Byron</i>", ("Ada Byron",)),
+    ],
+)
+def test_who_made_or_keeps_a_thing_has_not_written_its_page(line: str, authors: tuple[str, ...]) -> None:
+    found = decided(f"<html lang=en><h1>Blue shelf</h1><p>{line}</p>", "https://example.org/blue").fields
+
+    assert found.authors == authors
+
+
+@pytest.mark.parametrize(
     ("written", "language", "expected"),
     [("3/4/2024", "en-US", "2024-03-04"), ("3/4/2024", "en-GB", "2024-04-03"), ("3.4.2024", "de", "2024-04-03")],
 )
