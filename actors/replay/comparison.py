@@ -12,6 +12,7 @@ from msgspec import UNSET, Struct
 
 from actors.masking import mask_packet
 from actors.replay.recorded_packets import actor_of
+from protocol.codec import encode
 from protocol.recordings import EntryKind, RecordedEntry
 
 _NAMES_OF_ONE: Final = frozenset({"id", "created_at", "conversation", "in_reply_to", "sender", "protocol"})
@@ -38,6 +39,11 @@ class PacketDifference(Struct, frozen=True, kw_only=True, omit_defaults=True):
 def canonical(written: bytes) -> str:
     """Return JSON as one text, without secrets and times: equal for what says the same."""
     return msgspec.json.encode(_plain(msgspec.json.decode(written)), order="sorted").decode()
+
+
+def args_key(args: object) -> str:
+    """Return the arguments of a call as `canonical` does: equal for calls that ask the same."""
+    return canonical(encode(args))
 
 
 def differences(recorded: Iterable[RecordedEntry], replayed: Iterable[RecordedEntry]) -> Iterator[PacketDifference]:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import UNSET
 
-from actors.replay.comparison import canonical
+from actors.replay.comparison import args_key, canonical
 from actors.replay.recorded_packets import CallRecord, actor_of
 from bus.context import conversation_id
 from bus.recording import AnswerForm, Outcome
@@ -64,18 +64,14 @@ class CallOutcomes:
         outcomes = cls()
         for record in calls:
             failure = record.entry.fault
-            key = _call_key(record.entry.name, record.request)
+            key = record.entry.name, args_key(record.request.input.task.args)
             outcomes.waiting[key].append(failure if isinstance(failure, Fault) else None)
         return outcomes
 
     def take(self, subject: str, packet: Request[object]) -> Fault | None:
         """Return why nobody answered the next call like that; None where somebody did, or nobody asked."""
-        waiting = self.waiting[_call_key(subject, packet)]
+        waiting = self.waiting[subject, args_key(packet.input.task.args)]
         return waiting.popleft() if waiting else None
-
-
-def _call_key(subject: str, packet: Request[Any]) -> tuple[str, str]:
-    return subject, canonical(encode(packet.input.task.args))
 
 
 @dataclass

@@ -12,14 +12,13 @@ from typing import Any, Final
 
 from actors.actor import Actor, handlers, purposes_of
 from actors.registry import kinds
-from actors.replay.comparison import canonical
+from actors.replay.comparison import args_key
 from actors.replay.playback import CallOutcomes, OutsideAnswers, Playback
 from actors.replay.recorded_packets import CallRecord, calls_of
 from actors.settings import Settings, load
 from bus import Bus
 from bus.memory import Broker
 from bus.seal import KEY_BYTES, Seal
-from protocol.codec import encode
 from protocol.faults import Code, Fault, FaultError, fault
 from protocol.recordings import ConversationRecording, RecordedEntry
 from protocol.subject_kinds import Call, matches
@@ -100,7 +99,7 @@ class StandIn:
         for record in self.calls:
             if record.callee and not system.does(record.entry.name):
                 subjects[record.entry.name] = record.subject
-                self._waiting[record.entry.name, _args(record.request.input.task.args)].append(record)
+                self._waiting[record.entry.name, args_key(record.request.input.task.args)].append(record)
                 self._any[record.entry.name].append(record)
         return list(subjects.values())
 
@@ -108,7 +107,7 @@ class StandIn:
         """Return the handler of a subject: the answer to the same request, or else the next one that is left."""
 
         async def answer(args: Any) -> Any:
-            record = self._next(call.pattern, _args(args))
+            record = self._next(call.pattern, args_key(args))
             if record is None:
                 raise FaultError(fault(Code.INTERNAL_UNAVAILABLE, f"The recording has no answer of {call.pattern}."))
             if isinstance(record.outcome, Fault):
@@ -123,10 +122,6 @@ class StandIn:
         if record is not None and record in left:
             left.remove(record)
         return record
-
-
-def _args(args: Any) -> str:
-    return canonical(encode(args))
 
 
 def _replica_of(name: str, recording: ConversationRecording) -> str:

@@ -136,9 +136,7 @@ def _name(piece: str) -> str:
     words = _words(name)
     if name.lower() in vocabulary().nobody or _is_command(words) or _is_degree(name) or _is_day(words):
         return ""
-    if (
-        len(words) > 1 and name.split()[-1] in vocabulary().by
-    ):  # "Kept by" stands before a name, a "Staff Writer" is one
+    if stands_before_name(name):
         return ""
     if len(words) > 1 and not vocabulary().roles.isdisjoint(words) and not looks_personal(name):
         return ""

@@ -156,8 +156,8 @@ def _labelled(view: TextRuns, index: int) -> bool:
     return 0 < index <= len(view.texts) and is_label(view.texts[index - 1][:_MAX_NAME], whole=True)
 
 
-def _made_what_else(view: TextRuns, index: int) -> bool:
-    """Return whether a name is that of who made, sold or keeps something: what stands before it says so."""
+def _is_maker(view: TextRuns, index: int) -> bool:
+    """Return whether a name is that of who made, sold or keeps something, as what stands before it says."""
     before = view.texts[index - 1] if index else ""
     return len(before) < _MAX_NAME and stands_before_name(before) and not is_label(before, whole=True)
 
@@ -180,7 +180,7 @@ def _of_lines(view: TextRuns) -> Iterator[tuple[int, Claim]]:
     close = view.close()
     for index, data in enumerate(view.texts):
         labelled = is_label(data) and len(data) < 2 * MAX_CHARS
-        if not labelled and (index not in close or _made_what_else(view, index)):
+        if not labelled and (index not in close or _is_maker(view, index)):
             continue
         value, words = _line(view, index, " ".join(data.split()), labelled=labelled)
         who = people(value) if value else ()

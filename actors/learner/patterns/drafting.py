@@ -15,6 +15,7 @@ from actors.patterns.answer_checks import checks_of, met
 from actors.patterns.mapping import Agreement, DriftError, Shown, agreement, induce, leaves_out, render
 from actors.patterns.shapes import drift_of, shape_of
 from actors.patterns.trust import MIN_PAGES
+from protocol.documents import WebObservationSummary
 from protocol.patterns.mapping import PageMapping
 from protocol.patterns.pattern import MAX_REQUESTS, AnswerCheck, ApiRequest, PagePattern
 from protocol.patterns.sample import PageSample
@@ -211,17 +212,19 @@ def _is_known(draft: PatternDraft, shown: Shown) -> bool:
 
 def _compared(mapping: PageMapping, shown: Shown) -> Agreement | None:
     """Return how like a page is to what a mapping makes of its answers; None where it makes none of them."""
-    try:
-        made = render(mapping, shown.answers, shown.url, shown.slots, _EPOCH)
-    except DriftError:
-        return None
-    return agreement(made, shown.page, shown.lines, shown.links)
+    made = _made(mapping, shown)
+    return None if made is None else agreement(made, shown.page, shown.lines, shown.links)
 
 
 def _leaves_out(mapping: PageMapping, shown: Shown) -> bool:
     """Return whether a page that is made lacks what it shows of its answers; of one that is not made nobody knows."""
+    made = _made(mapping, shown)
+    return made is not None and leaves_out(made, shown.answers, shown.lines)
+
+
+def _made(mapping: PageMapping, shown: Shown) -> WebObservationSummary | None:
+    """Return the page that a mapping makes of the answers of one; None where it makes none."""
     try:
-        made = render(mapping, shown.answers, shown.url, shown.slots, _EPOCH)
+        return render(mapping, shown.answers, shown.url, shown.slots, _EPOCH)
     except DriftError:
-        return False
-    return leaves_out(made, shown.answers, shown.lines)
+        return None

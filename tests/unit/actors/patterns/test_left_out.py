@@ -39,9 +39,8 @@ def test_a_line_that_was_left_out_of_some_pages_is_made_of_all(cut: Cut) -> None
     mapping = induce([product(0, cut), product(3), product(2, cut)])
     assert mapping is not None
 
-    made = render(mapping, (of := product(4)).answers, of.url, of.slots)
-    assert agreement(made, of.page, of.lines, of.links).same
-    assert ("€ " in made.markdown, "Made by " in made.markdown) == (True, True)
+    made = render(mapping, (of := product(1)).answers, of.url, of.slots)
+    assert made.markdown == of.page.markdown
 
 
 def test_a_line_that_pages_do_not_show_is_no_part_of_them() -> None:
