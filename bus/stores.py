@@ -7,7 +7,7 @@ line that does not open, or is not understood (another version), is passed over.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, Generic, Protocol, TypeVar
@@ -18,7 +18,7 @@ import structlog
 from bus.errors import TransportError
 from bus.recording import form_of, outside
 from bus.seal import Seal, UnsealError
-from bus.transport import Blobs, KeyEntry, Keys, RecordStream, StreamRecord
+from bus.transport import Blobs, KeyEntry, KeyPresence, Keys, RecordStream, StreamRecord
 from protocol.codec import MalformedError, decoder, encode
 from protocol.subject_kinds import Bucket, Journal, Objects
 
@@ -112,6 +112,10 @@ class KeyTable(Generic[A]):
     async def names(self) -> list[str]:
         """Return every key that has a value, in no order."""
         return await self.keys.names()
+
+    def presence(self) -> AbstractAsyncContextManager[KeyPresence]:
+        """Hear which keys are written, as long as the block lasts: what surely is not there need not be asked for."""
+        return self.keys.presence()
 
     @asynccontextmanager
     async def watch(self) -> AsyncGenerator[AsyncGenerator[KeyChange[A]]]:

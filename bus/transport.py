@@ -106,6 +106,14 @@ class KeyEntry:
     revision: int
 
 
+class KeyPresence(Protocol):
+    """Which keys of a bucket may have a value."""
+
+    def absent(self, key: str) -> bool:
+        """Return whether a key has no value, as far as was heard; False where nobody knows. Nothing is asked."""
+        ...
+
+
 class Keys(Protocol):
     """A bucket of keys; every change has a revision."""
 
@@ -137,6 +145,10 @@ class Keys(Protocol):
 
     async def names(self) -> list[str]:
         """Return every key that has a value, in no order."""
+        ...
+
+    def presence(self) -> AbstractAsyncContextManager[KeyPresence]:
+        """Hear which keys are written, as long as the block lasts."""
         ...
 
     def watch(self) -> AbstractAsyncContextManager[AsyncIterator[KeyEntry]]:

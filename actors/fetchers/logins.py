@@ -121,8 +121,7 @@ class Logins:
         Raises:
             FaultError: AUTH_MISSING_SESSION.
         """
-        site = _site(url)
-        if profile is None or site is None:
+        if profile is None or (site := _site(url)) is None:
             return None
         content = self._lone(profile, site) if self._bus is None else await _open(self._bus, login)
         if content.site != site:

@@ -21,7 +21,7 @@ from actors.sites import site_of
 from actors.web.exchange import WebRequest, WebResponse, trusted
 from actors.web.rate_limits import retry_after_ms
 from bus import span
-from bus.tracing import Span
+from bus.tracing import Span, tracing_on
 from protocol.browse import DEFAULT_LATENCY_MS, MIN_CONTENT_CHARS, ApiPattern, NetworkRequest
 from protocol.confidence import BASELINES, Source
 from protocol.documents import untrusted
@@ -127,7 +127,7 @@ def faults_located(url: str, tier: RenderTier) -> Generator[None]:
 @contextmanager
 def fetch_span(url: str) -> Generator[Span]:
     """Record the block as the span of a page's fetch, with the code of the fault that it ends in."""
-    attributes = {"http.request.method": "GET", "url.full": redact.url(url)}
+    attributes = {"http.request.method": "GET", "url.full": redact.url(url)} if tracing_on() else None
     with span("GET", kind="client", attributes=attributes) as current:
         try:
             yield current

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar
 from urllib.parse import unquote
 
+import anyio
+from anyio.abc import TaskGroup
 from msgspec import structs
 
 from actors.actor import Actor, handles
@@ -25,6 +28,7 @@ from actors.page_addresses import by_http, page_address
 from actors.policy_file import watched_policy
 from actors.sites import site_of
 from actors.toml_file import Watched
+from actors.ungrouped import ungrouped
 from protocol import subjects
 from protocol.actions import OPERATOR, REPORT, Action, ranked
 from protocol.domains import AskDomain, DomainKnowledge, Preview
@@ -38,6 +42,9 @@ BROWSES_AT_ONCE = 512
 """Places of one navigator, which waits and does little: those of 16 fetchers. What is scarce are the places of the
 tiers, which the keys share there; pages that wait here would leave fetchers without work.
 """
+
+ANSWER_S = 0.02
+"""What an answer gets to reach its client, before others hear of it and are at work on it."""
 
 _WITHOUT_TLS = frozenset({Code.NETWORK_TLS_FAILED, Code.NETWORK_CONNECTION_FAILED})
 """How it ends where a server that speaks HTTP alone is asked by https."""
@@ -73,6 +80,8 @@ class Navigator(Actor):
     visits: VisitNotes = field(default_factory=NoVisits)
     patterns: KnownPatterns = field(default_factory=NoPatterns)
     policy: Watched[GateRules] | None = None
+    _after_answers: TaskGroup | None = field(default=None, init=False)
+    """What is published once an answer is on its way: a client waits for none of it."""
 
     @classmethod
     def warm(cls) -> None:
@@ -112,6 +121,8 @@ class Navigator(Actor):
                     SharedPatterns(self.bus, self.settings.pattern_verify_hours).open()
                 )
             self.knowledge, self.patterns = ObservedKnowledge(self.knowledge), ObservedPatterns(self.patterns)
+            stack.enter_context(ungrouped())
+            self._after_answers = await stack.enter_async_context(anyio.create_task_group())
             yield
 
     @handles(subjects.BROWSE, at_once=BROWSES_AT_ONCE)
@@ -124,19 +135,19 @@ class Navigator(Actor):
         """
         self._check_host(page_address(page.url))
         request, grace_ms = structs.replace(page, url=page_address(page.url)), self.settings.restart_grace_ms
-        begun_s = time.monotonic()
+        begun_s, kept = time.monotonic(), self.visits.takes(request)
+        run = BrowseRun(self.bus, request, grace_ms, self.knowledge, self.evidence, self.patterns, kept)
+        outcome: Browsed | Fault | None = None
         try:
-            kept = self.visits.takes(request)
-            run = BrowseRun(self.bus, request, grace_ms, self.knowledge, self.evidence, self.patterns, kept)
-            browsed = await run.run()
+            outcome = await run.run()
         except FaultError as error:
-            failure = with_plain_http(error.fault, by_http(page.url))
-            self.visits.note(request, failure, round((time.monotonic() - begun_s) * 1_000))
-            raise FaultError(failure) from None
-        self._check_host(browsed.page.final_url)
-        self.notes.note(request, browsed)
-        self.visits.note(request, browsed, browsed.duration_ms)
-        return browsed
+            outcome = with_plain_http(error.fault, by_http(page.url))
+            raise FaultError(outcome) from None
+        finally:
+            took_ms = round((time.monotonic() - begun_s) * 1_000)
+            await self._after_answer(partial(self._publish, run, request, outcome, took_ms))
+        self._check_host(outcome.page.final_url)
+        return outcome
 
     @handles(subjects.PREVIEW, at_once=32)
     async def preview(self, page: BrowsePage) -> Preview:
@@ -157,12 +168,38 @@ class Navigator(Actor):
         """
         return await PreviewService(self.bus, self.knowledge).domain(request.domain)
 
+    async def _after_answer(self, publish: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Have something published when the answer has gone; at once by a navigator that is not open."""
+
+        async def later() -> None:
+            await anyio.sleep(ANSWER_S)
+            await publish()
+
+        if self._after_answers is None:
+            await publish()
+        else:
+            self._after_answers.start_soon(later)
+
+    async def _publish(
+        self, run: BrowseRun, request: BrowsePage, outcome: Browsed | Fault | None, took_ms: int
+    ) -> None:
+        """Publish how a browse ended, and have it noted; None: it was cut off."""
+        await run.publish_outcome()
+        if isinstance(outcome, Fault):
+            self.visits.note(request, outcome, took_ms)
+        elif outcome is not None and not self._why_unread(outcome.page.final_url):
+            self.notes.note(request, outcome)
+            self.visits.note(request, outcome, outcome.duration_ms)
+
     def _check_host(self, url: str) -> None:
         """Hold every reading of pages to the operator's rules of hosts, for whatever it is done."""
+        if why := self._why_unread(url):
+            raise FaultError(fault(Code.SECURITY_POLICY_DENIED, why, field="url", actions=(OPERATOR, REPORT)))
+
+    def _why_unread(self, url: str) -> str:
         host = unquote(host_of(url) or "").rstrip(".").lower()
-        if self.policy is not None and (why := self.policy.value.unread(host)):
-            message = f"Pages of {host} are not read: {why}"
-            raise FaultError(fault(Code.SECURITY_POLICY_DENIED, message, field="url", actions=(OPERATOR, REPORT)))
+        why = "" if self.policy is None else self.policy.value.unread(host)
+        return f"Pages of {host} are not read: {why}" if why else ""
 
 
 def with_plain_http(failure: Fault, plain: str) -> Fault:

@@ -53,7 +53,7 @@ from bus.recording import form_of, observed
 from protocol import subjects
 from protocol.documents import Document, WebObservationSummary, untrusted
 from protocol.faults import Code, FaultError, fault
-from protocol.pages import Browsed, BrowsePage, Fetched, FetchPage, PageClaim, Verdict
+from protocol.pages import Browsed, BrowsePage, Fetched, FetchPage, PageBrowsed, PageClaim, Verdict
 from protocol.replicas import Progress, WhyAbsent
 from protocol.tiers import RenderTier
 
@@ -74,6 +74,15 @@ class BrowseBus(Requester, Publisher, Protocol):
     """What a browse needs of the bus."""
 
 
+@dataclass(frozen=True)
+class Ending:
+    """How a browse ended: with a page, or with the code of what was wrong."""
+
+    page: Fetched | None
+    code: Code | None
+    elapsed_ms: int
+
+
 @dataclass
 class BrowseRun:
     """One browse; `grace_ms` is what an actor that is being restarted gets, `for_history` whether it is kept."""
@@ -90,10 +99,11 @@ class BrowseRun:
 
     attempts: list[Attempt] = field(default_factory=list[Attempt])
     steps: int = 0
+    ended: Ending | None = None
     started: float = field(default_factory=time.monotonic)
 
     async def run(self) -> Browsed:
-        """Browse, and publish how it ended."""
+        """Browse; `publish_outcome` says how that ended."""
         page: Fetched | None = None
         code: Code | None = Code.INTERNAL_ERROR
         try:
@@ -109,7 +119,7 @@ class BrowseRun:
             raise
         finally:
             self.experience.record(self.request.url, self.attempts)
-            await self._publish_outcome(page, code)
+            self.ended = Ending(page, code, self._elapsed_ms())
 
     async def _browse(self) -> Fetched:
         limits = budget(self.request.options)
@@ -318,19 +328,24 @@ class BrowseRun:
             progress = Progress(token=watch.token, done=steps, message=message)
             await self.bus.tell(subjects.PROGRESS.at(replica=watch.replica), progress)
 
-    async def _publish_outcome(self, page: Fetched | None, code: Code | None) -> None:
-        attempts = [*self.by_pattern, *self.attempts]
-        event = answer.page_browsed(self.request.url, attempts, self._elapsed_ms(), answer=page, code=code)
+    def _event(self, ended: Ending) -> PageBrowsed:
+        page, attempts = ended.page, [*self.by_pattern, *self.attempts]
+        event = answer.page_browsed(self.request.url, attempts, ended.elapsed_ms, answer=page, code=ended.code)
         if page is None or not page.from_cache:
             event = structs.replace(event, profile=self.request.options.session_profile, caller=self.request.caller)
-        # Shielded: a browse that was cut off has ended, too. Nobody waits for this event, so it may be lost.
+        return event
+
+    async def publish_outcome(self) -> None:
+        """Publish how the browse ended; nobody waits for that, so it may be lost."""
+        # Shielded: a browse that was cut off has ended, too.
         with anyio.move_on_after(PUBLISH_MS / 1_000, shield=True), suppress(FaultError, TransportError):
             # How a pattern fared comes before the page that may replace it, lest what is new pay for what is gone.
             for attempt in self.by_pattern:
                 used = pattern_used(self.request, attempt, self.attempts, now_ms())
                 if used is not None:
                     await self.bus.tell(subjects.PATTERN_USED, used)
-            await self.bus.tell(subjects.PAGE_BROWSED, event)
+            if self.ended is not None:
+                await self.bus.tell(subjects.PAGE_BROWSED, self._event(self.ended))
 
 
 async def why_unavailable(bus: Requester, tier: RenderTier, timeout_ms: int) -> str:

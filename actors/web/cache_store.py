@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from actors.web.cache_rules import StoredVariants
 from bus import TransportError
 from bus.stores import KeyValues
+from bus.transport import KeyPresence
 from protocol.faults import FaultError
 from protocol.web import KeptAnswer, KeptAnswers
 
@@ -41,8 +42,8 @@ _OVERHEAD_BYTES = 4_096
 class AnswerStore(Protocol):
     """Stores answers by key."""
 
-    async def get(self, key: str) -> StoredVariants:
-        """Return the stored answers of a key, with their bodies."""
+    async def get(self, key: str, *, latest: bool = False) -> StoredVariants:
+        """Return the stored answers of a key, with their bodies; `latest`: also what was stored this very moment."""
         ...
 
     async def put(self, key: str, variants: tuple[KeptAnswer, ...], revision: int) -> int:
@@ -68,7 +69,7 @@ class MemoryStore:
         """The number of keys, and what they cost in bytes."""
         return len(self._kept), self._bytes
 
-    async def get(self, key: str) -> StoredVariants:
+    async def get(self, key: str, *, latest: bool = False) -> StoredVariants:  # noqa: ARG002 - it always is
         """Return the stored answers of a key, which becomes the most recently used."""
         record = self._kept.get(key)
         if record is None:
@@ -102,15 +103,25 @@ class SharedStore:
 
     A key overwrites whatever else is in its slot. Bodies of more than SHARED_BYTES stay in the replica that got them;
     the rest of the answer is shared, so that invalidation works everywhere. While the bus is away nothing is stored.
+    What `presence` knows to be absent is not asked for: most pages are new, and a question costs as much as a hop.
     """
 
-    def __init__(self, table: KeyValues[KeptAnswers], bodies: MemoryStore, max_bytes: int) -> None:
+    def __init__(
+        self,
+        table: KeyValues[KeptAnswers],
+        bodies: MemoryStore,
+        max_bytes: int,
+        presence: KeyPresence | None = None,
+    ) -> None:
         self._table = table
         self._bodies = bodies
         self._slots = max(max_bytes // _SLOT_BYTES, 1)
+        self._presence = presence
 
-    async def get(self, key: str) -> StoredVariants:
+    async def get(self, key: str, *, latest: bool = False) -> StoredVariants:
         """Return the stored answers of a key, as far as this replica has their bodies."""
+        if not latest and self._presence is not None and self._presence.absent(self._slot(key)):
+            return StoredVariants()
         try:
             with anyio.fail_after(_BUS_S):
                 change = await self._table.get(self._slot(key))

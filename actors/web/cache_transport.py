@@ -80,7 +80,7 @@ class CachingTransport(httpx2.AsyncBaseTransport):
         response = await self._past(lookup)
         if HTTPStatus.OK <= response.status_code < _FIRST_ERROR:
             for key in lookup.invalidates(response):
-                record = await self._store.get(key)
+                record = await self._store.get(key, latest=True)
                 if record.variants:
                     await self._store.put(key, (), record.revision)
         return response

@@ -18,6 +18,7 @@ import httpx2
 from msgspec import UNSET
 
 from actors.settings import Settings
+from actors.ungrouped import ungrouped
 from actors.web import cache_rules, guard, rate_limits, robots
 from actors.web.cache_rules import CacheLookup, CacheUse
 from actors.web.cache_store import AnswerStore, MemoryStore, SharedStore
@@ -367,24 +368,30 @@ async def web_client(settings: Settings, bus: Bus | None) -> AsyncGenerator[WebC
         burst=settings.fetch_host_burst,
         at_once=settings.fetch_host_at_once,
     )
-    politeness = Politeness(
-        limits=limits,
-        robots=settings.fetch_robots,
-        robots_term_s=settings.fetch_robots_ttl_ms / 1000,
-        store=await _shared_store(settings, bus),
-        paces=await bus.table(PACE) if bus is not None else None,
-        files=await bus.table(ROBOTS) if bus is not None else None,
-    )
-    async with WebClient(settings, politeness=politeness) as client:
-        yield client
+    async with _shared_store(settings, bus) as store:
+        politeness = Politeness(
+            limits=limits,
+            robots=settings.fetch_robots,
+            robots_term_s=settings.fetch_robots_ttl_ms / 1000,
+            store=store,
+            paces=await bus.table(PACE) if bus is not None else None,
+            files=await bus.table(ROBOTS) if bus is not None else None,
+        )
+        async with WebClient(settings, politeness=politeness) as client:
+            yield client
 
 
-async def _shared_store(settings: Settings, bus: Bus | None) -> AnswerStore | None:
+@asynccontextmanager
+async def _shared_store(settings: Settings, bus: Bus | None) -> AsyncGenerator[AnswerStore | None]:
     """Open the shared cache for those who have the key to it: pages of a login are private."""
     if bus is None or bus.seal is None or not bus.seal.holds(HTTP_CACHE.name) or not settings.fetch_shared_cache_bytes:
-        return None
+        yield None
+        return
     max_bytes = min(settings.fetch_shared_cache_bytes, settings.jetstream_max_bytes // _SHARE)
-    return SharedStore(await bus.table(HTTP_CACHE), MemoryStore(settings.fetch_cache_bytes), max_bytes)
+    table = await bus.table(HTTP_CACHE)
+    with ungrouped():
+        async with table.presence() as presence:
+            yield SharedStore(table, MemoryStore(settings.fetch_cache_bytes), max_bytes, presence)
 
 
 def _redirect_of(response: WebResponse) -> PageRedirect | None:

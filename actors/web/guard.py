@@ -8,7 +8,7 @@ import socket
 from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from ipaddress import ip_address, ip_network
 
 import anyio
@@ -72,6 +72,7 @@ def requested_address() -> Generator[None]:
         raise FaultError(structs.replace(error.fault, field="url")) from error.__cause__
 
 
+@lru_cache(256)  # an address is checked at each step of its way
 def _read(url: str) -> httpx2.URL:
     if len(url) > MAX_URL_CHARS or _UNPRINTABLE.search(url):
         raise _blocked("The address holds spaces, control characters or a backslash, or is too long.")

@@ -77,6 +77,17 @@ class MemoryKeys:
         entries = [self.inner.last(key) for key in list(self.inner.entries)]
         return [entry.key for entry in entries if entry is not None and entry.value is not None]
 
+    def absent(self, key: str) -> bool:
+        """Return whether a key has no value."""
+        entry = self.inner.last(key)
+        return entry is None or entry.value is None
+
+    @asynccontextmanager
+    async def presence(self) -> AsyncGenerator[MemoryKeys]:
+        """Know which keys there are."""
+        self.check_connected()
+        yield self
+
     def _check(self, key: str, revision: int | None = None) -> None:
         self.check_connected()
         if not _KEY.fullmatch(key):

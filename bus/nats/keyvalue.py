@@ -19,6 +19,7 @@ from nats.js.errors import APIError, NotFoundError
 
 from bus.errors import TransportError
 from bus.nats.client import HearingClient, Waits, translated_errors
+from bus.nats.presence import HeardKeys
 from bus.nats.streams import WRONG_LAST, get_batch, header
 from bus.permissions import bucket_stream
 from bus.transport import KeyEntry, LineSignal
@@ -48,6 +49,7 @@ class KeyValue:
         self._bucket = bucket
         self._stream = bucket_stream(bucket.name)
         self.waits = Waits()
+        self._heard = set[HeardKeys]()
 
     @property
     def _jetstream(self) -> JetStreamContext:
@@ -106,7 +108,10 @@ class KeyValue:
 
     async def put(self, key: str, value: bytes, *, revision: int | None = None) -> int:
         """Set a key."""
-        return await self._write(key, value, {}, revision)
+        written = await self._write(key, value, {}, revision)
+        for heard in self._heard:
+            heard.add(key)  # whoever has written finds it, though the signal comes later
+        return written
 
     async def delete(self, key: str, *, revision: int | None = None) -> None:
         """Remove a key."""
@@ -137,6 +142,24 @@ class KeyValue:
                 after = entry.revision
                 (names.discard if entry.value is None else names.add)(entry.key)
         return list(names)
+
+    @asynccontextmanager
+    async def presence(self) -> AsyncGenerator[HeardKeys]:
+        """Hear which keys are written."""
+        heard = HeardKeys(self._stream, self.waits)
+        self._heard.add(heard)
+        try:
+            async with heard.following(self._client, self._subjects):
+                yield heard
+        finally:
+            self._heard.discard(heard)
+
+    async def _subjects(self) -> set[str]:
+        """Return the keys that have a last change; no value is read."""
+        every = self._subject(">")
+        with translated_errors():
+            info = await self.waits.again(lambda: self._jetstream.stream_info(self._stream, subjects_filter=every))
+        return {subject.removeprefix(self._subject("")) for subject in info.state.subjects or ()}
 
     @asynccontextmanager
     async def watch(self) -> AsyncGenerator[AsyncGenerator[KeyEntry]]:

@@ -237,6 +237,29 @@ async def test_a_watch_survives_a_restart(make_world: MakeWorld) -> None:
         assert told == [("a", Ask(text="before")), ("b", Ask(number=1)), ("b", Ask(number=2))]
 
 
+async def test_what_is_absent_is_known_without_asking(make_world: MakeWorld) -> None:
+    async with make_world() as world, taking_part(world, "asker") as bus, taking_part(world, "answerer") as other:
+        table, others = await bus.table(PLACES), await other.table(PLACES)
+        await others.put("before", Ask())
+
+        async with table.presence() as presence:
+            await until(lambda: presence.absent("own") and presence.absent("theirs"))
+            assert not presence.absent("before")
+            await table.put("own", Ask())
+            assert not presence.absent("own")
+            await others.put("theirs", Ask())
+            await until(lambda: not presence.absent("theirs"))
+
+            await world.breaks()
+            await until(lambda: not bus.transport.connected and not other.transport.connected)
+            await world.mends()
+            await until(lambda: bus.transport.connected and other.transport.connected)
+            with anyio.fail_after(BACK_S):
+                await others.put("after", Ask())
+                await until(lambda: presence.absent("never") and not presence.absent("after"))
+            assert not any(map(presence.absent, ("before", "own", "theirs")))
+
+
 @pytest.mark.full
 @pytest.mark.slow
 async def test_while_the_connection_is_broken_a_table_does_not_hang_for_long(make_world: MakeWorld) -> None:

@@ -121,6 +121,20 @@ async def test_replicas_share_what_they_keep() -> None:
     assert await one.put("a", (answer("b"),), revision) == STALE
 
 
+async def test_what_is_known_to_be_absent_is_not_asked_for_unless_it_must_be_the_latest() -> None:
+    shelf = Shelf()
+    await keep(SharedStore(shelf, MemoryStore(1_000_000), 1), "a", answer("a"))
+
+    class Nothing:
+        def absent(self, key: str) -> bool:
+            return key == "0"
+
+    store = SharedStore(shelf, MemoryStore(1_000_000), 1, Nothing())
+
+    assert await store.get("a") == StoredVariants()
+    assert [one.id for one in (await store.get("a", latest=True)).variants] == ["a"]
+
+
 async def test_a_place_belongs_to_who_came_last() -> None:
     shelf = Shelf()
     store = SharedStore(shelf, MemoryStore(1_000_000), 1)
