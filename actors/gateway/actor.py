@@ -16,8 +16,7 @@ from anyio import to_thread
 from actors.actor import Actor, handles, subscribes
 from actors.gateway.access.limits import connection_limits
 from actors.gateway.edge import edge
-from actors.gateway.mcp import toolbox
-from actors.gateway.mcp.handles import HANDLES
+from actors.gateway.mcp import HANDLES
 from actors.gateway.mcp.replica_state import ReplicaState
 from actors.gateway.push.credentials import check_push
 from actors.gateway.push.server import no_push
@@ -156,11 +155,6 @@ class Gateway(Actor):
         """
         check_push(settings)
 
-    @classmethod
-    def warm(cls) -> None:
-        """Declare the tools, whose schemas take long to make and much to have made."""
-        toolbox.warm()
-
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None, None]:
         """Serve HTTP while the block lasts, then finish what is in hand within `drain_ms`."""
@@ -192,12 +186,12 @@ class Gateway(Actor):
     @subscribes(subjects.OFFER_NEWS, at_once=1)
     async def on_offer_news(self, news: OfferNews) -> None:
         """Take note of what has changed of what an actor brings to MCP."""
-        await self.state.offers.publish(news)
+        await self.state.on_offer_news(news)
 
     @subscribes(subjects.OFFER_SAID, at_once=1)
     async def on_offer_said(self, message: Said) -> None:
         """Pass on what an offering actor says of what it was asked from here."""
-        await self.state.offers.deliver(message)
+        await self.state.on_offer_said(message)
 
     @subscribes(subjects.APPROVAL_NEWS, at_once=1)
     async def on_approval_news(self, approval: Approval) -> None:

@@ -26,10 +26,10 @@ from actors.gateway.access.limits import RateLimits
 from actors.gateway.access.rules import SecurityHeaders
 from actors.gateway.app_context import AppContext, BusClient
 from actors.gateway.http import FRONT, refusal
+from actors.gateway.mcp import PATH as MCP_PATH
+from actors.gateway.mcp.on_demand import McpOnDemand
 from actors.gateway.mcp.replica_state import ReplicaState
-from actors.gateway.mcp.server import make_server
 from actors.gateway.mcp.toolsets import toolsets_of
-from actors.gateway.mcp.transport import http
 from actors.gateway.push import server_api
 from actors.gateway.push.server import pushing
 from actors.gateway.push.server_api import ServerApi
@@ -90,11 +90,11 @@ async def edge(
         state.push = push
         shown = shown_settings(settings, origins or {})
         app = replace(_app_context(bus, settings, version, state, access), settings=shown)
-        mcp = http.McpEndpoint(make_server(app, state.offers), app, state, toolsets_of(settings))
+        mcp = McpOnDemand(app, state, toolsets_of(settings))
         table = (*endpoints.ENDPOINTS, *operation.metadata_endpoints(settings))
         files = console.ConsoleFiles(console.FOLDER)
         front = FrontPage(version, files, settings.public_url)
-        further: dict[str, ASGIApp] = {http.PATH: mcp, FRONT: front, server_api.PATH: ServerApi(push)}
+        further: dict[str, ASGIApp] = {MCP_PATH: mcp, FRONT: front, server_api.PATH: ServerApi(push)}
         routes = router(app, table, {**further, **console.console_files(files)})
         async with mcp.running(), anyio.create_task_group() as watchers:
             meter = bus.meter("http")
@@ -102,7 +102,7 @@ async def edge(
             exchanges = Exchanges(
                 RequestGate(routes, access),
                 SecurityHeaders(access.rules),
-                endpoints.PATHS | console.PATHS | {http.PATH, FRONT},
+                endpoints.PATHS | console.PATHS | {MCP_PATH, FRONT},
                 endpoints.PROBES | console.PATHS,
                 meter,
                 watchers,

@@ -139,15 +139,15 @@ class Navigator(Actor):
         run = BrowseRun(self.bus, request, grace_ms, self.knowledge, self.evidence, self.patterns, kept)
         outcome: Browsed | Fault | None = None
         try:
-            outcome = await run.run()
+            outcome = browsed = await run.run()
         except FaultError as error:
             outcome = with_plain_http(error.fault, by_http(page.url))
             raise FaultError(outcome) from None
         finally:
             took_ms = round((time.monotonic() - begun_s) * 1_000)
             await self._after_answer(partial(self._publish, run, request, outcome, took_ms))
-        self._check_host(outcome.page.final_url)
-        return outcome
+        self._check_host(browsed.page.final_url)
+        return browsed
 
     @handles(subjects.PREVIEW, at_once=32)
     async def preview(self, page: BrowsePage) -> Preview:

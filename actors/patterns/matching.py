@@ -46,6 +46,7 @@ class PageAddress:
         return (*self.segments, *(self.query[name] for name in sorted(self.query)), *self.route)
 
 
+@lru_cache(256)  # a visit looks its page up several times
 def page_parts(url: str) -> PageAddress | None:
     """Take the address of a page apart, without marks of campaigns; None for what no pattern stands for."""
     if len(url) > MAX_URL_CHARS:

@@ -101,6 +101,9 @@ class ApiPage:
             await self._ask_all({number: left.pop(number) for number in ready})
 
     async def _ask_all(self, requests: Mapping[int, ApiRequest]) -> None:
+        if len(requests) == 1:
+            await self._ask_one(*next(iter(requests.items())))
+            return
         failed: list[FaultError] = []
 
         async def one(number: int, request: ApiRequest) -> None:

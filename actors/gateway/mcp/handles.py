@@ -9,10 +9,8 @@ from dataclasses import dataclass
 from mcp.server.request_state import InvalidRequestState
 
 from actors.gateway.access.caller import Caller
+from actors.gateway.mcp import HANDLES
 from bus.seal import Seal, UnsealError, new_key
-
-HANDLES = "mcp"
-"""The purpose that what clients carry for us is sealed for."""
 
 _STATE = f"{HANDLES} request state"
 _TASK = f"{HANDLES} task of"

@@ -7,22 +7,25 @@ import secrets
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import structlog
 
 from actors.gateway.app_context import BusClient
 from actors.gateway.event_feed import EventFeed
-from actors.gateway.mcp.offer_catalogue import Offers
 from actors.gateway.push.server import PushServer
 from actors.gateway.request import Watchers
 from protocol.collection_views import CollectionChanged
 from protocol.faults import FaultError
+from protocol.offers.results import OfferNews, Said
 from protocol.policy import Approval
 from protocol.replicas import CallCancelled, ClientReply
 from protocol.subject_kinds import Event
 from protocol.subjects import ANSWER_TEXT, EDGE_REPLY, OFFER_NEWS, OFFER_SAID, PROGRESS
+
+if TYPE_CHECKING:
+    from actors.gateway.mcp.offer_catalogue import Offers
 
 log = structlog.stdlib.get_logger()
 
@@ -38,7 +41,9 @@ class ReplicaState:
         self.watchers = Watchers(replica)
         self.questions = PendingQuestions(replica)
         self.in_flight = InFlight()
-        self.offers = Offers()
+        self.offers: Offers | None = None
+        """What actors offer to clients of MCP, once there are any."""
+
         self.approval_news = EventFeed[Approval]()
         self.collection_news = EventFeed[CollectionChanged]()
         self.push: PushServer | None = None
@@ -49,9 +54,19 @@ class ReplicaState:
         return (
             (PROGRESS, self.watchers.on_news),
             (ANSWER_TEXT, self.watchers.on_news),
-            (OFFER_SAID, self.offers.deliver),
-            (OFFER_NEWS, self.offers.publish),
+            (OFFER_SAID, self.on_offer_said),
+            (OFFER_NEWS, self.on_offer_news),
         )
+
+    async def on_offer_news(self, news: OfferNews) -> None:
+        """Take note of what has changed of what an actor brings to MCP."""
+        if self.offers is not None:
+            await self.offers.publish(news)
+
+    async def on_offer_said(self, message: Said) -> None:
+        """Pass on what an offering actor says of what it was asked from here."""
+        if self.offers is not None:
+            await self.offers.deliver(message)
 
 
 @dataclass

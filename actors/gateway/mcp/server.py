@@ -72,6 +72,7 @@ async def serve_stdio(bus: BusClient, settings: Settings, state: ReplicaState) -
     version = metadata.version("weft")
     app = AppContext(bus=bus, grace_ms=settings.restart_grace_ms, version=version, watchers=state.watchers)
     request = RequestContext(caller=STDIO, client_id=new_client_id().name, toolsets=toolsets_of(settings))
+    state.offers = Offers()
     server = make_server(app, state.offers, request)
     async with stdio_server() as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())

@@ -54,8 +54,6 @@ from actors.gateway.mcp.transport.messages import (
 from actors.gateway.request import RequestContext, request_context
 from protocol.faults import FaultError
 
-PATH = "/mcp"
-
 
 @dataclass
 class McpEndpoint:

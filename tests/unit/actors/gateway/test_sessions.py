@@ -16,7 +16,7 @@ from mcp.types import CallToolResult, TextContent
 from msgspec.structs import replace
 
 from actors.gateway.edge import edge
-from actors.gateway.mcp.transport.http import PATH
+from actors.gateway.mcp import PATH
 from bus.seal import Seal
 from protocol.access import OWNER_NAME
 from protocol.browse import StructuredError

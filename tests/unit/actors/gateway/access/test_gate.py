@@ -19,7 +19,7 @@ from actors.gateway.access import caller
 from actors.gateway.access.caller import Ledger
 from actors.gateway.access.keys import KeyStore
 from actors.gateway.edge import edge
-from actors.gateway.mcp.transport.http import PATH
+from actors.gateway.mcp import PATH
 from protocol.access import UNASKED, KeyRecord, Scope, UsageRecord
 from protocol.browse import StructuredError
 from protocol.faults import Code, FaultError, fault

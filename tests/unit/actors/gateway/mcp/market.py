@@ -20,11 +20,12 @@ from actors.gateway.access.caller import Scope as KeyScope
 from actors.gateway.access.rules import SecurityHeaders, origin_rules
 from actors.gateway.app_context import AppContext
 from actors.gateway.edge import Exchanges
+from actors.gateway.mcp import PATH
 from actors.gateway.mcp.offer_catalogue import OfferChange, Offers
 from actors.gateway.mcp.replica_state import ReplicaState
 from actors.gateway.mcp.server import make_server
 from actors.gateway.mcp.toolsets import DEFAULT_TOOLSETS
-from actors.gateway.mcp.transport.http import PATH, McpEndpoint
+from actors.gateway.mcp.transport.http import McpEndpoint
 from actors.gateway.request import RequestContext, with_request
 from actors.gateway.server import serving
 from actors.offering import LiveOffer, offering
@@ -119,6 +120,7 @@ async def market(offer: Offer, answer: Answering, *, gateways: int = 1) -> Async
             bus.seal = Seal.of(VAULT_KEY)
             await stack.enter_async_context(bus.running())
             here = ReplicaState(bus.replica)
+            here.offers = Offers()
             for event, heard in here.events:
                 await bus.serve(event.answered_by(bus.replica), heard, at_once=1)
             await bus.serve(EDGE_REPLY.answered_by(bus.replica), _replied(here), at_once=8)

@@ -42,10 +42,11 @@ from actors.gateway.access.caller import Caller
 from actors.gateway.access.rules import SecurityHeaders, origin_rules
 from actors.gateway.app_context import AppContext, BusClient
 from actors.gateway.edge import Exchanges
+from actors.gateway.mcp import PATH
 from actors.gateway.mcp.notifications import progress_middleware
 from actors.gateway.mcp.replica_state import ReplicaState
 from actors.gateway.mcp.toolsets import DEFAULT_TOOLSETS
-from actors.gateway.mcp.transport.http import PATH, McpEndpoint
+from actors.gateway.mcp.transport.http import McpEndpoint
 from actors.gateway.request import RequestContext, with_request
 from actors.gateway.server import serving
 from bus import Bus

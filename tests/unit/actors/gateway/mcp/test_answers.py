@@ -17,9 +17,9 @@ from msgspec import structs
 from actors.gateway.access.caller import Caller, Scope
 from actors.gateway.app_context import AppContext
 from actors.gateway.edge import edge
+from actors.gateway.mcp import PATH
 from actors.gateway.mcp.replica_state import ReplicaState
 from actors.gateway.mcp.server import make_server
-from actors.gateway.mcp.transport.http import PATH
 from actors.gateway.request import RequestContext, Watchers
 from protocol.access import OWNER_NAME
 from protocol.answers import AnswerText, AskQuestion, ExtractData, Summarize, SummaryStyle

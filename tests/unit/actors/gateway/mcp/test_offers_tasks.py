@@ -17,7 +17,7 @@ from mcp.types import (
     MISSING_REQUIRED_CLIENT_CAPABILITY,
 )
 
-from actors.gateway.mcp.transport.http import PATH
+from actors.gateway.mcp import PATH
 from protocol.offers.offer import AskOffer, CallTool, CancelTask, GetTask, Offer, TaskUse, UpdateTask
 from protocol.offers.results import (
     Acknowledged,

@@ -15,7 +15,7 @@ from mcp.types import HEADER_MISMATCH, INTERNAL_ERROR, INVALID_PARAMS, MISSING_R
 from msgspec.structs import replace
 
 from actors.gateway.edge import edge
-from actors.gateway.mcp.transport.http import PATH
+from actors.gateway.mcp import PATH
 from protocol.faults import Code, FaultError, fault
 from protocol.offers.offer import Offer
 from protocol.runs.requests import AskRun, FollowRun, RunNews

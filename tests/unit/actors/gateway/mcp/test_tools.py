@@ -23,10 +23,10 @@ from mcp.types import CallToolResult, Implementation, RequestParamsMeta, TextCon
 
 from actors.gateway.edge import edge
 from actors.gateway.errors import error_text
+from actors.gateway.mcp import PATH
 from actors.gateway.mcp.prompts import INSTRUCTIONS
 from actors.gateway.mcp.toolbox import TOOLS
 from actors.gateway.mcp.toolsets import DEFAULT_TOOLSETS
-from actors.gateway.mcp.transport.http import PATH
 from actors.gateway.server import serving
 from actors.gateway.translate import result_text, to_result
 from bus.tracing import Value

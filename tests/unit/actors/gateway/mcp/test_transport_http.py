@@ -10,8 +10,8 @@ import httpx2
 import msgspec
 import pytest
 
+from actors.gateway.mcp import PATH
 from actors.gateway.mcp.transport import dispatch, messages
-from actors.gateway.mcp.transport.http import PATH
 from protocol.browse import StructuredError
 from protocol.faults import Code
 from protocol.replicas import CallCancelled
