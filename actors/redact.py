@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import pairwise
 from urllib.parse import urlsplit, urlunsplit
 
@@ -112,6 +113,7 @@ def text(words: str) -> str:
     return _RANDOM.sub(lambda match: REDACTED if _is_random(match[0]) else match[0], words)
 
 
+@lru_cache(2_048)  # the same headers and fields come again and again
 def is_secret(name: str) -> bool:
     """Return whether the name of a parameter, a field or a header says that its value is a credential."""
     words = (name, *_WORDS.findall(name))

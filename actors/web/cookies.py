@@ -22,6 +22,11 @@ class Jar(httpx2.Cookies):
         # strict_domain: no cookie for the whole of co.uk.
         super().__init__(_BoundedJar(cookiejar.DefaultCookiePolicy(strict_domain=True)))
 
+    def set_cookie_header(self, request: httpx2.Request) -> None:
+        """Add the cookies that a request carries; most jars are empty."""
+        if self:
+            super().set_cookie_header(request)
+
     def load(self, cookies: Iterable[Cookie]) -> None:
         """Add these cookies to the others; one of the same name, domain and path is replaced."""
         for cookie in cookies:
