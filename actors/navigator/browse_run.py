@@ -46,14 +46,14 @@ from actors.navigator.escalation_policy import (
     budget,
 )
 from actors.navigator.memory import Experience
+from actors.navigator.page_requests import fetch_request, verify_request
 from bus import Publisher, Requester, TransportError
 from bus.clock import now_ms
 from bus.permissions import micro_name
 from bus.recording import form_of, observed
 from protocol import subjects
-from protocol.documents import Document, WebObservationSummary, untrusted
 from protocol.faults import Code, FaultError, fault
-from protocol.pages import Browsed, BrowsePage, Fetched, FetchPage, PageBrowsed, PageClaim, Verdict
+from protocol.pages import Browsed, BrowsePage, Fetched, FetchPage, PageBrowsed, Verdict
 from protocol.replicas import Progress, WhyAbsent
 from protocol.tiers import RenderTier
 
@@ -63,11 +63,6 @@ PUBLISH_MS = 500
 
 PATTERN_SHARE = 3
 """A learned API gets a third of the time at most: what is left is for rendering the page in its place."""
-
-OPENING_CHARS = 4_000
-"""What the verifier gets to read of a page: the title and the first words."""
-
-TITLE_CHARS = 500
 
 
 class BrowseBus(Requester, Publisher, Protocol):
@@ -358,46 +353,6 @@ async def why_unavailable(bus: Requester, tier: RenderTier, timeout_ms: int) -> 
     return f"{reply.reason.removesuffix('.')}. {reply.cure}".strip()
 
 
-def fetch_request(browse: BrowsePage, url: str | None = None, *, for_history: bool = False) -> FetchPage:
-    """Build the request for the page, or for another one of the same site in its place."""
-    options = browse.options
-    return FetchPage(
-        url=url or browse.url,
-        freshness=options.freshness_requirement,
-        session=options.session_profile,
-        login=browse.login,
-        include_html=options.include_html,
-        include_network=options.include_network,
-        include_console=options.include_console,
-        wait_for_selector=options.wait_for_selector,
-        scroll_to_load=options.scroll_to_load,
-        dismiss_overlays=options.dismiss_overlays,
-        obey_robots=browse.obey_robots,
-        single_shot=browse.single_shot,
-        outlinks=browse.outlinks,
-        caller=browse.caller if options.session_profile is not None else "",
-        for_history=for_history,
-    )
-
-
-def verify_request(
-    browse: BrowsePage, page: Fetched, url: str | None = None, *, beyond: Beyond | None = None
-) -> PageClaim:
-    """Build the request to judge whether this is the page that was asked for, by what is known `beyond` it too."""
-    return PageClaim(
-        url=url or browse.url,
-        final_url=page.final_url,
-        status=page.status,
-        tier=page.tier,
-        evidence=page.evidence,
-        opening=_opening(page.document),
-        session=browse.options.session_profile is not None,
-        retry_after_ms=page.retry_after_ms,
-        absent_alike=beyond.absent_alike if beyond else None,
-        same_text_elsewhere=beyond.same_elsewhere if beyond else False,
-    )
-
-
 def _decides(verdict: Verdict, tier: RenderTier) -> bool:
     """Whether a verdict is the last word on the page: no better tier is to be tried after it."""
     return verdict.code is None or REACTIONS[verdict.code] is not Reaction.ESCALATE or tier.spec.is_browser
@@ -410,11 +365,3 @@ def same_host(url: str, other: str) -> bool:
     except ValueError:
         return False
     return host is not None and host == urlsplit(other).hostname
-
-
-def _opening(document: Document[WebObservationSummary]) -> Document[WebObservationSummary]:
-    """Take the title and the first words of a page, as untrusted as the whole."""
-    content = document.content
-    title = content.title[:TITLE_CHARS]
-    markdown = content.markdown[: OPENING_CHARS - len(title)]
-    return untrusted(document.doc_id, WebObservationSummary(url=content.url, title=title, markdown=markdown))
