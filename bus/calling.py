@@ -270,7 +270,7 @@ class Replies:
 
     async def open(self) -> None:
         """Start to listen."""
-        await self._transport.subscribe(f"{self._prefix}*", self._arrived)
+        await self._transport.subscribe(f"{self._prefix}*", self._arrived, prompt=True)
 
     def expect(self, subject: str, timeout_ms: int, *, repeatable: bool) -> tuple[str, asyncio.Future[BusMessage]]:
         """Return an inbox for the answer of `subject`, and the future it will be in.

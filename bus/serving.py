@@ -86,7 +86,8 @@ class BusEndpoint:
             return
         cancels = cancel_subject(self.subject.wildcard)
         self._subscriptions.append(await self.transport.subscribe(cancels, self._cancel))
-        self._subscriptions.append(await self.transport.subscribe(self.subject.wildcard, self._begin, queue=queue))
+        subject = self.subject.wildcard
+        self._subscriptions.append(await self.transport.subscribe(subject, self._begin, queue=queue, prompt=True))
 
     async def close(self) -> None:
         """Take no new work; what was delivered is still begun, and may still be cancelled by its caller.
@@ -123,8 +124,11 @@ class BusEndpoint:
         if self._over or not self._turns.take(own):
             patience_s = inf if self._turns.has_work(own) else _header_ms(message.headers, PATIENCE, 0) / 1000
             waiter = self._turns.join(own, patience_s) if patience_s and not self._over else None
-            if waiter is None:
+            if waiter is None and self._over:  # there is nobody any more to leave it to
                 await self._refuse_for_want(message, own, patience_s)
+                return
+            if waiter is None:
+                self.tasks.start_soon(self._refuse_for_want, message, own, patience_s)
                 return
         scope = anyio.CancelScope()
         self._running[message.reply] = scope
@@ -218,7 +222,10 @@ class BusEndpoint:
                 request = await self.wire.unpack(message, Request[Any])
         refused = {REFUSED: refusal.code} if again else {}
         packed = await self.wire.pack(encode(self.wire.answer(request, refusal)), message.reply, refused)
-        await self.transport.publish(message.reply, packed.payload, headers=packed.headers)
+        try:
+            await self.transport.publish(message.reply, packed.payload, headers=packed.headers)
+        except TransportError as error:
+            log.warning(ANSWER_LOST, subject=message.subject, reason=str(error))
 
     async def _work(self, message: BusMessage, scope: anyio.CancelScope) -> Packed:
         """Do the work of a message and pack the answer, whatever happens."""

@@ -320,8 +320,13 @@ class Transport(Protocol):
         """Send a message; a reply of status 503 comes to `reply` when nobody listens."""
         ...
 
-    async def subscribe(self, subject: str, on_message: OnMessage, *, queue: str = "") -> Subscription:
-        """Have `on_message` called with each message, one at a time; within a queue group one member gets it."""
+    async def subscribe(
+        self, subject: str, on_message: OnMessage, *, queue: str = "", prompt: bool = False
+    ) -> Subscription:
+        """Have `on_message` called with each message, one at a time; within a queue group one member gets it.
+
+        One that is `prompt` only starts work and waits for nothing, so that no message need wait for its turn.
+        """
         ...
 
     async def flush(self) -> None:

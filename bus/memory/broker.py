@@ -191,7 +191,14 @@ class MemoryTransport:
         if not heard and reply:
             self._broker.deliver(BusMessage(reply, b"", status="503"))
 
-    async def subscribe(self, subject: str, on_message: OnMessage, *, queue: str = "") -> MemorySubscription:
+    async def subscribe(
+        self,
+        subject: str,
+        on_message: OnMessage,
+        *,
+        queue: str = "",
+        prompt: bool = False,  # noqa: ARG002 - all wait for their turn here
+    ) -> MemorySubscription:
         """Have `on_message` called with each message."""
         if not self._allowed.may_subscribe(subject):
             raise ForbiddenError(self.actor, subject, "subscribe")

@@ -6,16 +6,20 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable
 from contextlib import contextmanager
 from typing import Any, TypeVar
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet
 
 import anyio
 from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription
 from nats.errors import Error
 from nats.js import JetStreamContext
 
 from bus.errors import TransportError
 
 T = TypeVar("T")
+
+OnArrival = Callable[[Msg], Awaitable[None]]
 
 SERVER_API = "$JS.API"
 """The prefix of the JetStream API in the account that has it."""
@@ -30,6 +34,31 @@ class HearingClient(Client):
 
     api: str = SERVER_API
     """The prefix by which this connection reaches JetStream."""
+
+    def __init__(self) -> None:
+        """Hand nothing over yet."""
+        super().__init__()
+        self._prompt = WeakKeyDictionary[Subscription, OnArrival]()
+
+    def hand_over(self, subscription: Subscription, arrived: OnArrival) -> None:
+        """Call `arrived`, the callback of a subscription, right where its messages are read: it waits for nothing.
+
+        nats-py queues them for a task of the subscription, which is a turn of the loop more for each call and answer.
+        """
+        self._prompt[subscription] = arrived
+
+    async def _process_msg(self, sid: int, subject: bytes, reply: bytes, data: bytes, headers: bytes) -> None:
+        subscription = self._subs.get(sid)
+        arrived = None if subscription is None or subscription.pending_msgs else self._prompt.get(subscription)
+        if arrived is None:
+            await super()._process_msg(sid, subject, reply, data, headers)
+            return
+        self.stats["in_msgs"] += 1
+        self.stats["in_bytes"] += len(data)
+        try:
+            await arrived(self._build_message(sid, subject, reply, data, await self._process_headers(headers)))
+        except Exception as error:  # noqa: BLE001 - raised from here, it would end what reads
+            await self._error_cb(error)
 
     def jetstream(self, **options: Any) -> JetStreamContext:
         """Return the streams of the server."""

@@ -198,7 +198,9 @@ class NatsTransport:
         except FAILURES as error:
             raise failure(error) from error
 
-    async def subscribe(self, subject: str, on_message: OnMessage, *, queue: str = "") -> Listener:
+    async def subscribe(
+        self, subject: str, on_message: OnMessage, *, queue: str = "", prompt: bool = False
+    ) -> Listener:
         """Have `on_message` called with each message; it only starts work, nats-py waits for it."""
 
         async def arrived(message: Msg) -> None:
@@ -211,6 +213,8 @@ class NatsTransport:
             subscription = await self._client.subscribe(
                 subject, queue=queue, cb=arrived, pending_msgs_limit=self._pending_limit
             )
+        if prompt:
+            self._client.hand_over(subscription, arrived)
         return Listener(self._client, subscription)
 
     async def flush(self) -> None:

@@ -189,7 +189,8 @@ async def test_nobody_at_the_url_is_told_without_the_password() -> None:
         assert str(caught.value).startswith("no connection to NATS at nats://127.0.0.1:9")
 
 
-async def test_complaints_never_make_the_connection_deaf(tmp_path: Path) -> None:
+@pytest.mark.parametrize("prompt", [False, True])
+async def test_complaints_never_make_the_connection_deaf(tmp_path: Path, prompt: bool) -> None:  # noqa: FBT001 - a parameter of the test
     with anyio.fail_after(TEST_S):
         async with serve_nats(tmp_path, GRANTS) as server, server.connect(OVERSEER) as transport:
             heard: list[BusMessage] = []
@@ -198,7 +199,7 @@ async def test_complaints_never_make_the_connection_deaf(tmp_path: Path) -> None
                 heard.append(message)
                 raise ValueError
 
-            subscription = await transport.subscribe("anything", listen)
+            subscription = await transport.subscribe("anything", listen, prompt=prompt)
             complain = transport.client._error_cb  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # what it calls
             for error in (
                 Error(),
