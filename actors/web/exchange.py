@@ -142,6 +142,8 @@ class SiteExchanges:
         body = bytearray()
         # httpx2 decodes at most 1 MiB at a time, so a bomb costs no more than the limit.
         async for chunk in response.aiter_bytes():
+            if body:  # others come in between chunks
+                await anyio.lowlevel.checkpoint()
             body += chunk
             if redirects and len(body) > _MAX_REDIRECT_BODY_BYTES:
                 return b"", False
@@ -149,7 +151,6 @@ class SiteExchanges:
                 return bytes(body[:cut_bytes]), False
             if max(len(body), response.num_bytes_downloaded) > self.max_bytes:
                 raise FaultError(fault(Code.CONTENT_TOO_LARGE, f"The page is larger than {self.max_bytes} bytes."))
-            await anyio.lowlevel.checkpoint()
         if ends_early(response):
             raise httpx2.DecodingError("the compressed body ends early")
         return bytes(body), True
