@@ -26,6 +26,9 @@ _SECRET_WORDS = frozenset(
 _SECRET_ENDINGS = ("token", "apikey", "password", "passwd", "secret", "signature", "credential", "sessid")
 """What ends a word that is written as one, such as `csrftoken`."""
 
+_NAME_CHARS = 64
+"""Names up to here are remembered; strangers write longer ones, too."""
+
 _WORDS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 _PAIR = re.compile(r"([^&;=]+)=([^&;]*)")
 _USERINFO = re.compile(r"(\w://)[^\s/?#\"'<>]*@")
@@ -113,9 +116,13 @@ def text(words: str) -> str:
     return _RANDOM.sub(lambda match: REDACTED if _is_random(match[0]) else match[0], words)
 
 
-@lru_cache(2_048)  # the same headers and fields come again and again
 def is_secret(name: str) -> bool:
     """Return whether the name of a parameter, a field or a header says that its value is a credential."""
+    return _tells_secret(name) if len(name) <= _NAME_CHARS else _tells_secret.__wrapped__(name)
+
+
+@lru_cache(2_048)  # the same headers and fields come again and again
+def _tells_secret(name: str) -> bool:
     words = (name, *_WORDS.findall(name))
     return any(word.lower() in _SECRET_WORDS or word.lower().endswith(_SECRET_ENDINGS) for word in words)
 

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from urllib.parse import unquote
 
 import anyio
+import structlog
 from anyio.abc import TaskGroup
 from msgspec import structs
 
@@ -37,6 +38,10 @@ from protocol.pages import Browsed, BrowsePage
 from protocol.policy_rules import GateRules
 from protocol.subject_kinds import Bucket, Journal, Subject
 from protocol.urls import host_of
+
+log = structlog.stdlib.get_logger()
+
+NOT_PUBLISHED = "outcome_not_published"
 
 BROWSES_AT_ONCE = 512
 """Places of one navigator, which waits and does little: those of 16 fetchers. What is scarce are the places of the
@@ -173,7 +178,10 @@ class Navigator(Actor):
 
         async def later() -> None:
             await anyio.sleep(ANSWER_S)
-            await publish()
+            try:
+                await publish()
+            except Exception:  # the answer has gone, and others are at work
+                log.exception(NOT_PUBLISHED)
 
         if self._after_answers is None:
             await publish()
