@@ -70,7 +70,7 @@ class BrowseBus(Requester, Publisher, Protocol):
 
 
 @dataclass(frozen=True)
-class Ending:
+class BrowseEnd:
     """How a browse ended: with a page, or with the code of what was wrong."""
 
     page: Fetched | None
@@ -94,7 +94,7 @@ class BrowseRun:
 
     attempts: list[Attempt] = field(default_factory=list[Attempt])
     steps: int = 0
-    ended: Ending | None = None
+    ended: BrowseEnd | None = None
     started: float = field(default_factory=time.monotonic)
 
     async def run(self) -> Browsed:
@@ -114,7 +114,7 @@ class BrowseRun:
             raise
         finally:
             self.experience.record(self.request.url, self.attempts)
-            self.ended = Ending(page, code, self._elapsed_ms())
+            self.ended = BrowseEnd(page, code, self._elapsed_ms())
 
     async def _browse(self) -> Fetched:
         limits = budget(self.request.options)
@@ -323,7 +323,7 @@ class BrowseRun:
             progress = Progress(token=watch.token, done=steps, message=message)
             await self.bus.tell(subjects.PROGRESS.at(replica=watch.replica), progress)
 
-    def _event(self, ended: Ending) -> PageBrowsed:
+    def _event(self, ended: BrowseEnd) -> PageBrowsed:
         page, attempts = ended.page, [*self.by_pattern, *self.attempts]
         event = answer.page_browsed(self.request.url, attempts, ended.elapsed_ms, answer=page, code=ended.code)
         if page is None or not page.from_cache:

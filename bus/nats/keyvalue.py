@@ -149,7 +149,7 @@ class KeyValue:
         heard = HeardKeys(self._stream, self.waits)
         self._heard.add(heard)
         try:
-            async with heard.following(self._client, self._subjects):
+            async with heard.open(self._client, self._subjects):
                 yield heard
         finally:
             self._heard.discard(heard)
