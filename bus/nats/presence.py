@@ -36,9 +36,7 @@ class HeardKeys:
         self._keys.add(key)
 
     @asynccontextmanager
-    async def open(
-        self, client: HearingClient, names: Callable[[], Awaitable[set[str]]]
-    ) -> AsyncGenerator[HeardKeys]:
+    async def open(self, client: HearingClient, names: Callable[[], Awaitable[set[str]]]) -> AsyncGenerator[HeardKeys]:
         """Listen while the block lasts; `names` reads those that there are."""
 
         async def arrived(message: Msg) -> None:
