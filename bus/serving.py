@@ -124,11 +124,11 @@ class BusEndpoint:
         if self._over or not self._turns.take(own):
             patience_s = inf if self._turns.has_work(own) else _header_ms(message.headers, PATIENCE, 0) / 1000
             waiter = self._turns.join(own, patience_s) if patience_s and not self._over else None
-            if waiter is None and self._over:  # there is nobody any more to leave it to
-                await self._refuse_for_want(message, own, patience_s)
-                return
             if waiter is None:
-                self.tasks.start_soon(self._refuse_for_want, message, own, patience_s)
+                if self._over:  # there is nobody any more to leave it to
+                    await self._refuse_for_want(message, own, patience_s)
+                else:
+                    self.tasks.start_soon(self._refuse_for_want, message, own, patience_s)
                 return
         scope = anyio.CancelScope()
         self._running[message.reply] = scope

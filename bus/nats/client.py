@@ -117,6 +117,15 @@ class Waits:
         raise TransportError(msg)
 
 
+async def unsubscribe(subscription: Subscription) -> None:
+    """Hear no more of a subscription; one of a broken connection has ended with it."""
+    try:
+        with translated_errors():
+            await subscription.unsubscribe()
+    except TransportError:
+        return
+
+
 async def together(asks: Iterable[Callable[[], Coroutine[Any, Any, None]]]) -> None:
     """Do several things at the same time; the first that fails ends the others, and raises its error as it is."""
     try:

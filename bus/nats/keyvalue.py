@@ -7,7 +7,7 @@ the request that makes it, which no permission looks at.
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
@@ -18,8 +18,7 @@ from nats.js.api import DiscardPolicy, RawStreamMsg, RePublish, StorageType, Str
 from nats.js.errors import APIError, NotFoundError
 
 from bus.errors import TransportError
-from bus.nats.client import HearingClient, Waits, translated_errors
-from bus.nats.presence import HeardKeys
+from bus.nats.client import HearingClient, Waits, translated_errors, unsubscribe
 from bus.nats.streams import WRONG_LAST, get_batch, header
 from bus.permissions import bucket_stream
 from bus.transport import KeyEntry, LineSignal
@@ -27,6 +26,9 @@ from protocol.subject_kinds import Bucket
 
 RETRY_S = 0.05
 """Between two tries to read on."""
+
+NAMES_RETRY_S = 1.0
+"""Between two tries to read which keys there are."""
 
 BEHIND_S = 1.0
 """How long a server of a cluster may be behind another one that has signalled a change."""
@@ -208,6 +210,57 @@ class KeyValue:
         return f"$KV.{self._bucket.name}.{key}"
 
 
+class HeardKeys:
+    """The keys that were there when they were read, and those that were written since; none is taken out again."""
+
+    def __init__(self, stream: str, waits: Waits) -> None:
+        """Know nothing; `stream` is that of the bucket, `waits` those of its connection."""
+        self._stream = stream
+        self._waits = waits
+        self._keys = set[str]()
+        self._read_over = 0
+        """The connection over which the names were read: what changed before it came back was not heard."""
+
+    def absent(self, key: str) -> bool:
+        """Return whether a key has no value, as far as was heard; False where nobody knows."""
+        return self._read_over == self._waits.connections and key not in self._keys
+
+    def add(self, key: str) -> None:
+        """Take in that a key was written."""
+        self._keys.add(key)
+
+    @asynccontextmanager
+    async def open(self, client: HearingClient, names: Callable[[], Awaitable[set[str]]]) -> AsyncGenerator[HeardKeys]:
+        """Listen while the block lasts; `names` reads those that there are."""
+
+        async def arrived(message: Msg) -> None:
+            self.add(message.subject.removeprefix(f"{self._stream}."))
+
+        with translated_errors():
+            subscription = await client.subscribe(f"{self._stream}.>", cb=arrived)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._read_after_each_connect, names)
+            try:
+                yield self
+            finally:
+                tasks.cancel_scope.cancel()
+                with anyio.CancelScope(shield=True):
+                    await unsubscribe(subscription)
+
+    async def _read_after_each_connect(self, names: Callable[[], Awaitable[set[str]]]) -> None:
+        while True:
+            connection = self._waits.connections
+            try:
+                self._keys |= await names()
+            except TransportError:
+                await anyio.sleep(NAMES_RETRY_S)
+                continue
+            self._read_over = connection
+            with self._waits.cut():
+                if self._waits.connections == connection:
+                    await anyio.sleep_forever()
+
+
 class BucketSignal:
     """Wakes one watcher of a bucket: by what the server signals of each change, and when the connection comes back."""
 
@@ -233,11 +286,7 @@ class BucketSignal:
             yield
         finally:
             with anyio.CancelScope(shield=True):
-                try:
-                    with translated_errors():
-                        await subscription.unsubscribe()
-                except TransportError:
-                    pass
+                await unsubscribe(subscription)
 
     async def newer_than(self, revision: int, signalled: int) -> None:
         """Wait for a change after `revision`, which was read after `signalled` had been.

@@ -10,13 +10,12 @@ from typing import Any
 
 import anyio
 from nats.aio.msg import Msg
-from nats.aio.subscription import Subscription
 from nats.js import JetStreamContext
 from nats.js.api import DiscardPolicy, RePublish, RetentionPolicy, StorageType, StreamConfig
 from nats.js.errors import APIError, NotFoundError
 
-from bus.errors import JournalFullError, TransportError
-from bus.nats.client import HearingClient, Waits, translated_errors
+from bus.errors import JournalFullError
+from bus.nats.client import HearingClient, Waits, translated_errors, unsubscribe
 from bus.nats.streams import FULL, WRONG_LAST, get_batch, get_one, header, make
 from bus.permissions import journal_stream
 from bus.transport import Callback, LineSignal, StreamRecord, check_line
@@ -174,7 +173,7 @@ class JournalRecords:
         finally:
             self._listening.discard(signal)
             with anyio.CancelScope(shield=True):
-                await _end(subscription)
+                await unsubscribe(subscription)
 
     def _subject(self, topics: str) -> str:
         return f"{self._journal.name}.{topics}"
@@ -188,11 +187,3 @@ def _record(message: Msg, journal: str) -> StreamRecord:
         data=message.data,
         at_ms=int(written.timestamp() * 1000),
     )
-
-
-async def _end(subscription: Subscription) -> None:
-    try:
-        with translated_errors():
-            await subscription.unsubscribe()
-    except TransportError:
-        return

@@ -90,9 +90,9 @@ def _load() -> Make:
     """Import what speaks MCP, and declare the tools, whose schemas take long to make."""
     gc.disable()  # it would look at the thousands of classes that are made
     try:
-        from actors.gateway.mcp import endpoint, toolbox  # noqa: PLC0415 - the SDK
+        from actors.gateway.mcp import server, toolbox  # noqa: PLC0415 - the SDK
 
         toolbox.warm()
     finally:
         gc.enable()
-    return endpoint.make
+    return server.http_endpoint

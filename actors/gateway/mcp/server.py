@@ -47,7 +47,8 @@ from actors.gateway.mcp.replica_state import ReplicaState
 from actors.gateway.mcp.serializers import Wire
 from actors.gateway.mcp.tasks import OfferedTasks, RunTasks, add_tasks
 from actors.gateway.mcp.toolbox import TOOLS, Toolbox
-from actors.gateway.mcp.toolsets import toolsets_of
+from actors.gateway.mcp.toolsets import Toolset, toolsets_of
+from actors.gateway.mcp.transport.http import McpEndpoint
 from actors.gateway.request import RequestContext
 from actors.settings import Settings
 
@@ -76,6 +77,12 @@ async def serve_stdio(bus: BusClient, settings: Settings, state: ReplicaState) -
     server = make_server(app, state.offers, request)
     async with stdio_server() as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())
+
+
+def http_endpoint(app: AppContext, state: ReplicaState, toolsets: frozenset[Toolset]) -> McpEndpoint:
+    """Return the endpoint of a replica over HTTP, which follows from here on what actors offer."""
+    state.offers = Offers()
+    return McpEndpoint(make_server(app, state.offers), app, state, toolsets)
 
 
 def make_server(
