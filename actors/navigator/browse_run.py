@@ -47,13 +47,14 @@ from actors.navigator.escalation_policy import (
 )
 from actors.navigator.memory import Experience
 from actors.navigator.page_requests import fetch_request, verify_request
+from actors.verdicts.certain import certain_verdict
 from bus import Publisher, Requester, TransportError
 from bus.clock import now_ms
 from bus.permissions import micro_name
 from bus.recording import form_of, observed
 from protocol import subjects
 from protocol.faults import Code, FaultError, fault
-from protocol.pages import Browsed, BrowsePage, Fetched, FetchPage, PageBrowsed, Verdict
+from protocol.pages import Browsed, BrowsePage, Fetched, FetchPage, PageBrowsed, PageClaim, Verdict
 from protocol.replicas import Progress, WhyAbsent
 from protocol.tiers import RenderTier
 
@@ -225,7 +226,7 @@ class BrowseRun:
         return await self._fetched(tier, self._fetch_request(), self._left_ms(), wait_ms)
 
     async def _fetched(self, tier: RenderTier, fetch: FetchPage, left_ms: int, wait_ms: int) -> Outcome:
-        """Put a tier to work for `left_ms`, and have the verifier judge the page."""
+        """Put a tier to work for `left_ms`, and judge the page."""
         call = subjects.FETCH.at(tier=tier.value)
         try:
             page = await self.bus.call(call, fetch, timeout_ms=left_ms, wait_ms=min(wait_ms, left_ms))
@@ -242,10 +243,10 @@ class BrowseRun:
         return judged(page, verdict)
 
     async def _verdict(self, page: Fetched, beyond: Beyond | None = None) -> Verdict:
-        """Ask the verifier; without it no page is an answer, in any tier."""
+        """Judge a page; without a verdict no page is an answer, in any tier."""
         claim = verify_request(self.request, page, beyond=beyond)
         try:
-            return await self.bus.call(subjects.VERIFY_PAGE, claim, wait_ms=self.grace_ms)
+            return await _judged(self.bus, claim, self.grace_ms)
         except FaultError as error:
             number = sum(attempt.tried for attempt in self.attempts) + 1
             raise FaultError(error.fault.at(url=self.request.url, tier=page.tier, attempt=number)) from None
@@ -290,7 +291,7 @@ class BrowseRun:
         fetch, call = self._fetch_request(url), subjects.FETCH.at(tier=tier.value)
         try:
             page = await self.bus.call(call, fetch, timeout_ms=self._left_ms())
-            verdict = await self.bus.call(subjects.VERIFY_PAGE, verify_request(self.request, page, url))
+            verdict = await _judged(self.bus, verify_request(self.request, page, url))
         except FaultError:
             return None
         return Accepted(page, verdict) if verdict.code is None else None
@@ -341,6 +342,12 @@ class BrowseRun:
                     await self.bus.tell(subjects.PATTERN_USED, used)
             if self.ended is not None:
                 await self.bus.tell(subjects.PAGE_BROWSED, self._event(self.ended))
+
+
+async def _judged(bus: Requester, claim: PageClaim, wait_ms: int = 0) -> Verdict:
+    """Return the verdict on a page: what is certain of it, else what the verifier says."""
+    certain = certain_verdict(claim)
+    return await bus.call(subjects.VERIFY_PAGE, claim, wait_ms=wait_ms) if certain is None else certain
 
 
 async def why_unavailable(bus: Requester, tier: RenderTier, timeout_ms: int) -> str:

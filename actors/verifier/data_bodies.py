@@ -7,16 +7,13 @@ from typing import cast
 
 import msgspec
 
-from actors.verifier.kinds import REASONS
+from actors.verdicts.certain import may_be_error
+from actors.verdicts.kinds import REASONS
+from actors.verdicts.views import ClaimView, Finding, refused
 from actors.verifier.lexicon import KINDS, HashedText, folded, phrase_book
 from actors.verifier.stated import kind_of_status
-from actors.verifier.views import ClaimView, Finding, refused
 from protocol.page import PageKind
 
-_MAX_CHARS = 1_000
-"""Whoever writes more says more than that there is nothing."""
-
-_MAX_TEXT_CHARS = 160
 _SHARE = 0.4
 """The share of a short text that a phrase of a stand-in makes up, where the text is one."""
 
@@ -36,16 +33,16 @@ _STATUS = re.compile(r"[45]\d\d")
 
 def error_in_data(page: ClaimView) -> Finding | None:
     """Refuse a body without markup that is an error: JSON that says so in its fields, or a short text that is one."""
-    body = page.evidence.visible.strip()
-    if page.evidence.markup or not body or page.length > _MAX_CHARS:
+    if not may_be_error(page):
         return None
+    body = page.evidence.visible.strip()
     kind = _kind_of_data(body) if body.startswith(("{", "[")) else _kind_of_text(body)
     return refused(page, kind, f"{REASONS[kind]} ({' '.join(body.split())[:80]})") if kind else None
 
 
 def _kind_of_text(text: str) -> PageKind | None:
     """Return what a short text is; of single words ("offline", "gone") only "forbidden" is no answer of its own."""
-    kind = _spoken(text, _SHARE) if len(text) <= _MAX_TEXT_CHARS else None
+    kind = _spoken(text, _SHARE)
     return kind if kind is PageKind.FORBIDDEN or len(text.split()) > 1 else None
 
 

@@ -1,19 +1,20 @@
-"""The judgement of a fetched page: certain rules, of which the first that objects decides, and else the model."""
+"""The judgement of a fetched page: what is certain, else the first rule that objects, else the model."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from http import HTTPStatus
+from collections.abc import Callable
+from dataclasses import dataclass
 
+from actors.verdicts.certain import LOGIN_PATH, certain
+from actors.verdicts.kinds import REASONS
+from actors.verdicts.views import ClaimView, Finding, refused, remark, segments, split
 from actors.verifier import model
 from actors.verifier.data_bodies import error_in_data
-from actors.verifier.kinds import REASONS
 from actors.verifier.lexicon import plain
 from actors.verifier.model import Assessment
 from actors.verifier.stated import has_status_line, with_stated_status
-from actors.verifier.views import ClaimView, Finding, refused, same_site, segments, split
-from protocol.browse import MIN_CONTENT_CHARS, ValidationDetails
+from protocol.browse import MIN_CONTENT_CHARS
 from protocol.faults import Code
 from protocol.page import PageKind
 from protocol.pages import PageClaim, Verdict
@@ -53,166 +54,24 @@ _SAYS_NOTHING_CHARS = 20
 _TEASER_CHARS, _TEASER_END_CHARS = 2_500, 600
 """A page of no more content that speaks of subscribing at its end is a teaser, whatever it declares."""
 
-_LITTLE_CHARS = 1_500
-"""Characters up to which a page has little text of its own: marks of a challenge count there."""
+
+@dataclass(frozen=True)
+class AssessedView(ClaimView):
+    """A claim with what weighs its words and its structure."""
+
+    assess: Callable[[PageClaim], Assessment]
 
 
 def judge(claim: PageClaim, assess: Callable[[PageClaim], Assessment] = model.assess) -> Verdict:
-    """Return what a page is: the first rule of `RULES` that objects decides, else what the model makes of it."""
-    page = ClaimView.of(claim, assess)
-    finding = next(filter(None, (rule(page) for rule in RULES)), None) or _judged(page)
-    return Verdict(
-        details=ValidationDetails(
-            content_length=page.length,
-            has_semantic_markers=bool(page.evidence.semantic),
-            has_incomplete_markers=bool(page.evidence.incomplete),
-            meets_min_length=page.length >= MIN_CONTENT_CHARS,
-        ),
-        code=finding.code,
-        usable=finding.usable,
-        reasons=(finding.reason,) if finding.reason else (),
-        kind=finding.kind,
-        probability=finding.probability,
-        walls=finding.walls,
-        doubtful=finding.doubtful,
-        vendor=finding.vendor,
-    )
-
-
-# Barriers: a challenge, a limit, a border, a login.
-
-_BLOCK_WORDS = (
-    "unusual traffic",
-    "automated queries",
-    "automated requests",
-    "your ip has been",
-    "been temporarily blocked",
-)
-_LIMIT_WORDS = ("too many requests", "rate limit")
-_GEO_WORDS = re.compile(
-    r"(not|isn't|un)\s?available (in|from|to|for) (visitors |users )?(in |from )?(your|this) "
-    r"(country|region|location|area)|geo-?(blocked|restricted)"
-)
-_LOGIN_PATH = re.compile(r"/(?:log[-_]?[io]n|sign[-_]?(?:in|on|up)|auth|register)(?:[/.]|$)", re.IGNORECASE)
-_SPOKEN_MARKS = frozenset({"just a moment", "checking your browser", "human check", "captcha", "turnstile"})
-"""Marks that an article or a form may have, too: the model weighs them."""
-
-_REFUSALS = frozenset({HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
-_UNKNOWN_CLIENT = frozenset({HTTPStatus.UNAUTHORIZED})
-
-
-def _challenge(page: ClaimView) -> Finding | None:
-    # Sites load their bot detection on ordinary pages, too: marks say something only where there is little else.
-    sure = [mark for mark in page.evidence.challenge if mark not in _SPOKEN_MARKS]
-    bare = page.short and page.evidence.traits.chars < _LITTLE_CHARS
-    marks = (*(page.evidence.challenge if page.status in _REFUSALS else sure), *page.evidence.vendors)
-    if marks and (page.status in _REFUSALS or bare):
-        reason = f"{REASONS[PageKind.CHALLENGE]} ({', '.join(dict.fromkeys(marks))})"
-        return refused(page, PageKind.CHALLENGE, reason, vendor=marks[0])
-    return None
-
-
-def _rate_limit(page: ClaimView) -> Finding | None:
-    if page.status in _REFUSALS and any(words in page.words for words in _BLOCK_WORDS):
-        return refused(
-            page, PageKind.RATE_LIMITED, f"The site blocks this client for its many requests ({page.status})"
-        )
-    # Before the words: "Too Many Requests" is what a plain 429 is called.
-    if page.status == HTTPStatus.TOO_MANY_REQUESTS:
-        kind = PageKind.RATE_LIMITED
-        return Finding(Code.RATE_LIMIT_EXCEEDED, "The site allows fewer requests (429)", kind=kind)
-    if page.status in _REFUSALS and any(words in page.words for words in _LIMIT_WORDS):
-        return refused(page, PageKind.RATE_LIMITED, f"The site speaks of too many requests ({page.status})")
-    return None
-
-
-def _border(page: ClaimView) -> Finding | None:
-    says_so = page.status == HTTPStatus.FORBIDDEN and _GEO_WORDS.search(page.words)
-    if says_so or page.status == HTTPStatus.UNAVAILABLE_FOR_LEGAL_REASONS:
-        return refused(page, PageKind.GEO_BLOCKED, f"{REASONS[PageKind.GEO_BLOCKED]} ({page.status})")
-    return None
-
-
-def _login(page: ClaimView) -> Finding | None:
-    offered = page.status == HTTPStatus.FORBIDDEN and page.evidence.login_form
-    if offered or page.status in _UNKNOWN_CLIENT:
-        return refused(page, PageKind.LOGIN_WALL, f"The page wants a login ({page.status})")
-    got = split(page.claim.final_url).path
-    wanted = _LOGIN_PATH.search(split(page.claim.url).path)
-    if page.ok and not wanted and page.evidence.login_form and _LOGIN_PATH.search(got):
-        return refused(page, PageKind.LOGIN_WALL, "The site led to its login instead of the page")
-    return None
-
-
-# What the status says.
-
-_DENIED = 999
-"""A status of its own kind, with which some sites turn programs away."""
-
-_STATUSES: Mapping[int, tuple[Code, str]] = {
-    HTTPStatus.PROXY_AUTHENTICATION_REQUIRED: (Code.HTTP_PROXY_REFUSED, "A proxy on the way wants a login"),
-    _DENIED: (Code.BLOCKED_BOT_DETECTION, "The site turns programs away"),
-    HTTPStatus.FORBIDDEN: (Code.HTTP_FORBIDDEN, "The site refuses access to this page"),
-    HTTPStatus.NOT_FOUND: (Code.HTTP_NOT_FOUND, "The page does not exist"),
-    HTTPStatus.GONE: (Code.HTTP_NOT_FOUND, "The page is gone for good"),
-    HTTPStatus.BAD_GATEWAY: (Code.HTTP_BAD_GATEWAY, "A server behind the site failed"),
-    HTTPStatus.SERVICE_UNAVAILABLE: (Code.HTTP_SERVICE_UNAVAILABLE, "The site is overloaded or down for maintenance"),
-    HTTPStatus.GATEWAY_TIMEOUT: (Code.HTTP_BAD_GATEWAY, "A server behind the site gave no answer"),
-}
-_CLASSES = {
-    4: (Code.HTTP_CLIENT_ERROR, "The site refused the request"),
-    5: (Code.HTTP_SERVER_ERROR, "The site failed"),
-}
-
-
-_STATUS_KINDS: Mapping[int, PageKind] = {
-    HTTPStatus.FORBIDDEN: PageKind.FORBIDDEN,
-    HTTPStatus.NOT_FOUND: PageKind.NOT_FOUND,
-    HTTPStatus.GONE: PageKind.GONE,
-    HTTPStatus.SERVICE_UNAVAILABLE: PageKind.MAINTENANCE,
-}
-
-
-def _status(page: ClaimView) -> Finding | None:
-    known = _STATUSES.get(page.status) or _CLASSES.get(page.status // 100)
-    if known is None:
-        return None
-    failed = PageKind.SERVER_ERROR if page.status >= HTTPStatus.INTERNAL_SERVER_ERROR else PageKind.FORBIDDEN
-    return Finding(known[0], f"{known[1]} ({page.status})", kind=_STATUS_KINDS.get(page.status, failed))
-
-
-_STATUS_NUMBER = re.compile(r"(?<!\d)[45]\d\d(?!\d)")
-_LANGUAGE = re.compile(r"[a-z]{2}([-_][a-z]{2,4})?", re.IGNORECASE)
-
-
-def _landed_at_home(page: ClaimView) -> Finding | None:
-    requested, got = split(page.claim.url), split(page.claim.final_url)
-    deep, end = segments(requested), segments(got)
-    was_deep = len(deep) > 1 or any("." in segment for segment in deep)
-    is_home = not end or (len(end) == 1 and deep != end and _LANGUAGE.fullmatch(end[0]))
-    # A query or a fragment with a path in it may be the page itself: /?p=12, /#/article/12.
-    routed = got.query or got.fragment.startswith(("/", "!"))
-    if was_deep and is_home and not routed and same_site(requested.hostname, got.hostname):
-        return Finding(Code.SITE_STRUCTURE_CHANGED, "The site led to its home page instead of the page")
-    return None
+    """Return what a page is: what is certain, else the first rule of `RULES` that objects, else what the model says."""
+    page = AssessedView(claim, assess)
+    return page.verdict(certain(page) or next(filter(None, (rule(page) for rule in RULES)), None) or _judged(page))
 
 
 # How much of the page is there.
 
 
-def _empty(page: ClaimView) -> Finding | None:
-    if page.length:
-        return None
-    kind = PageKind.EMPTY_SHELL
-    signs = ", ".join(filter(None, (*page.evidence.escalate, page.evidence.cut_short)))
-    if page.scripted and not page.rendered and (page.evidence.scripts or signs):
-        return refused(page, kind, f"The page shows no text in this tier (signals: {signs or 'none'})")
-    if not page.rendered and (page.evidence.scripts or page.evidence.incomplete):
-        return refused(page, kind, "The page has no text until its scripts run")
-    return Finding(Code.CONTENT_EMPTY, "The page has no text", kind=kind)
-
-
-def _escalated(page: ClaimView) -> Finding | None:
+def _escalated(page: AssessedView) -> Finding | None:
     """Refuse what a browser would show otherwise, by the signals of the tier itself."""
     if page.rendered or not page.evidence.escalate:
         return None
@@ -222,7 +81,7 @@ def _escalated(page: ClaimView) -> Finding | None:
     return Finding(Code.CONTENT_REQUIRES_JS, reason, usable=not page.short, probability=probability)
 
 
-def _cut_short(page: ClaimView) -> Finding | None:
+def _cut_short(page: AssessedView) -> Finding | None:
     """Refuse what was ended by a limit before it was settled, unless a browser did no better."""
     if not page.evidence.cut_short:
         return None
@@ -236,7 +95,7 @@ _IN_PLACE, _NOTHING_IN_PLACE = "loading_main", "empty_main"
 """Marks of a main part without its content: no length makes up for the first, no chrome for the second."""
 
 
-def _unfinished(page: ClaimView) -> Finding | None:
+def _unfinished(page: AssessedView) -> Finding | None:
     """Refuse what is still loading: where the main part is, or where little else is there."""
     marks, evidence = ", ".join(page.evidence.incomplete), page.evidence
     if not marks:
@@ -256,7 +115,7 @@ def _mostly_chrome(page: ClaimView) -> bool:
     return page.short or 2 * page.evidence.traits.chrome_chars > page.evidence.traits.chars
 
 
-def _unsettled(page: ClaimView) -> Finding | None:
+def _unsettled(page: AssessedView) -> Finding | None:
     """Refuse a short page whose scripts have not run; one that has settled is as long as it is."""
     if not page.short or page.scripted or not page.evidence.markup or not page.evidence.scripts:
         return None
@@ -269,7 +128,7 @@ def _unsettled(page: ClaimView) -> Finding | None:
     return None if sure and sent else finding
 
 
-def _may_be_more(page: ClaimView, code: Code, reason: str, *, usable: bool) -> Finding:
+def _may_be_more(page: AssessedView, code: Code, reason: str, *, usable: bool) -> Finding:
     """Refuse what another tier may show more of; what the model takes for something else is refused as that."""
     # A frame that every address of a host gets is alike to what is absent until its scripts have run.
     finding = _judged(page, beyond=False)
@@ -280,6 +139,9 @@ def _may_be_more(page: ClaimView, code: Code, reason: str, *, usable: bool) -> F
     known = page.evidence.traits.html_chars > 0
     usable = usable or (known and finding.probability >= LIKELY)
     return Finding(code, reason, usable=usable, probability=finding.probability, walls=finding.walls)
+
+
+_STATUS_NUMBER = re.compile(r"(?<!\d)[45]\d\d(?!\d)")
 
 
 def _says_nothing(page: ClaimView) -> bool:
@@ -294,14 +156,14 @@ def _says_nothing(page: ClaimView) -> bool:
 # What the words and the structure say: the model.
 
 
-def _judged(page: ClaimView, *, beyond: bool = True) -> Finding:
+def _judged(page: AssessedView, *, beyond: bool = True) -> Finding:
     """Return what the model makes of a page, and the evidence beyond the page of it where that counts."""
     if page.evidence.traits.html_chars == 0:
-        return Finding(None, _remark(page), usable=True, probability=1.0)
+        return Finding(None, remark(page), usable=True, probability=1.0)
     assessed = page.assess(page.claim)
     bound = assessed.refused_below
     healthy = _with_odds(assessed.healthy, _STATUS_LINE_ODDS if has_status_line(page) else 1.0)
-    if _LOGIN_PATH.search(split(page.claim.url).path):  # a login is what was asked for
+    if LOGIN_PATH.search(split(page.claim.url).path):  # a login is what was asked for
         healthy += (1 - healthy) * assessed.login
     probability = _with_odds(healthy, _odds(page, assessed.kind) if beyond else 1.0)
     if probability < bound:
@@ -315,7 +177,7 @@ def _judged(page: ClaimView, *, beyond: bool = True) -> Finding:
     walls = _fences(page)
     return Finding(
         None,
-        _remark(page),
+        remark(page),
         usable=True,
         probability=min(probability, _FENCED_PROBABILITY) if walls else probability,
         walls=walls,
@@ -324,22 +186,6 @@ def _judged(page: ClaimView, *, beyond: bool = True) -> Finding:
 
 
 _SPOKEN_STATUSES = frozenset({PageKind.NOT_FOUND, PageKind.GONE, PageKind.SERVER_ERROR})
-
-
-def _remark(page: ClaimView) -> str:
-    """Return what is worth a word of a page that is accepted."""
-    evidence = page.evidence
-    if evidence.incomplete:
-        return f"Whole, though it has marks of loading ({', '.join(evidence.incomplete)})"
-    if evidence.cut_short:
-        return f"The page was cut short ({evidence.cut_short})"
-    if not page.short:
-        return ""
-    if not evidence.markup:
-        return f"Short but whole: not a page with markup ({page.length} chars)"
-    if page.scripted:
-        return f"Short after its scripts have run ({page.length} chars)"
-    return f"Short but whole: the page has no scripts ({page.length} chars)"
 
 
 def _odds(page: ClaimView, kind: PageKind) -> float:
@@ -368,14 +214,7 @@ def _fences(page: ClaimView) -> tuple[PageKind, ...]:
     return (PageKind.PAYWALL,) if fenced else ()
 
 
-RULES: tuple[Callable[[ClaimView], Finding | None], ...] = (
-    _challenge,
-    _rate_limit,
-    _border,
-    _login,
-    _status,
-    _landed_at_home,
-    _empty,
+RULES: tuple[Callable[[AssessedView], Finding | None], ...] = (
     error_in_data,
     _escalated,
     _unfinished,

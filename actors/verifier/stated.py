@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from actors.verifier.views import ClaimView
+from actors.verdicts.views import ClaimView
 from protocol.page import PageKind
 
 _KINDS: Mapping[str, PageKind] = MappingProxyType(

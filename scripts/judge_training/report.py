@@ -21,13 +21,14 @@ time. The pages themselves are no part of this project; of their words the model
 
 ## What it answers
 
-Is this the page that was asked for, and whole? Rules decide what is certain (`actors/verifier/rules.py`): the status,
-marks of a challenge on a page with little else, a redirect to the home page or to a login, a main part that is still
-loading; and of what came without markup, JSON with an error in its fields and short texts that are mostly a phrase of a
+Is this the page that was asked for, and whole? What is certain is decided where the page arrives
+(`actors/verdicts/certain.py`): by the status, marks of a challenge on a page with little else, a redirect to the home page
+or to a login; and data that is too long to be an error is a page. The verifier is asked for the rest. Its rules
+(`actors/verifier/rules.py`) decide about a main part that is still loading; and of what came without markup, JSON with an error in its fields and short texts that are mostly a phrase of a
 stand-in (`data_bodies.py`). The model decides the rest: a logistic regression over words and structure and {trees} boosted
 trees over structure and phrases together give the probability that the page is healthy, a second regression names the
 kind of what stands in its place. A page below {refused:.2f} is refused with the code of its kind
-(`actors/verifier/kinds.py`); below {doubtful:g} it is doubtful, and the navigator asks its host for an address that
+(`actors/verdicts/kinds.py`); below {doubtful:g} it is doubtful, and the navigator asks its host for an address that
 cannot exist. A status in a line of its own counts against a page, and one that its head states names the kind
 (`stated.py`). The status that it came with is no feature: what the rules leave is judged alike whatever number it came
 with. At the address of a login, what the model thinks of a request to log in counts for the page, not against it.

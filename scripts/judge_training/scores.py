@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from msgspec import structs
 
-from actors.verifier.kinds import CODES
+from actors.verdicts.kinds import CODES
 from actors.verifier.model import Assessment
 from actors.verifier.rules import judge
 from protocol.faults import KINDS, Code

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import anyio
 import pytest
@@ -20,7 +20,7 @@ from protocol import subjects
 from protocol.browse import MAX_LATENCY_MS, BrowseOptions, Freshness
 from protocol.confidence import FieldConfidence, overall
 from protocol.faults import Code, FaultError, fault
-from protocol.pages import Browsed, BrowsePage, FetchPage, PageBrowsed
+from protocol.pages import Browsed, BrowsePage, FetchPage, PageBrowsed, PageEvidence
 from tests.requirements import requirement
 from tests.unit.actors.fake_fetchers import (
     BROWSER,
@@ -88,6 +88,26 @@ async def test_the_verifier_gets_the_evidence_and_the_opening() -> None:
 
     expected = claim(title="T" * 500, markdown="w" * 3_500, evidence=page.evidence, retry_after_ms=70)
     assert fake.calls[1] == ("verify.page", expected)
+
+
+@pytest.mark.parametrize(
+    ("status", "seen", "code"),
+    [
+        (404, {}, Code.HTTP_NOT_FOUND),
+        (200, {"markup": False, "visible": "Words of a table. " * 40}, None),
+    ],
+)
+async def test_what_is_certain_is_decided_without_the_verifier(
+    status: int, seen: dict[str, Any], code: Code | None
+) -> None:
+    fake = bus([], intelligence=fetched(status=status, evidence=PageEvidence(content_length=2_000, **seen)))
+
+    failure = None if code is None else await fault_of(fake)
+    browsed = await browse(fake) if code is None else None
+
+    assert set(fake.asked) == {"web.fetch.intelligence"}
+    assert (failure and failure.code) == code
+    assert browsed is None or browsed.page.tier is CHEAP
 
 
 @requirement("000.3.recovery")

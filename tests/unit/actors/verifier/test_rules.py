@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.verifier.kinds import CODES, REASONS
+from actors.verdicts.certain import certain_verdict
+from actors.verdicts.kinds import CODES, REASONS
 from actors.verifier.model import Assessment
 from actors.verifier.rules import judge
 from protocol.browse import ValidationDetails
@@ -423,3 +424,24 @@ def test_the_status_that_a_page_states_says_what_it_is(title: str, kind: PageKin
     traits = PageTraits(title=title, html_chars=900, chars=300)
 
     assert judge(claim(300, traits=traits), lambda _: Assessment(0.05, kind)).code == code
+
+
+@pytest.mark.parametrize(
+    ("length", "seen", "is_certain"),
+    [
+        (2_000, {"markup": False}, True),
+        (700, {"markup": False, "visible": "Words that go on. " * 12}, True),
+        (40, {"markup": False, "visible": "Page not found"}, False),
+        (300, {"markup": False, "visible": '{"error": "no such page", "items": []}'}, False),
+        (2_000, {"markup": False, "escalate": ("webgl",)}, False),
+        (2_000, {"markup": False, "cut_short": "never settled"}, False),
+        (2_000, {"markup": True}, False),
+        (2_000, {"markup": True, "traits": PageTraits(html_chars=9_000, chars=4_000)}, False),
+    ],
+)
+def test_what_may_be_an_error_or_unfinished_is_left_to_the_verifier(
+    *, length: int, seen: dict[str, Any], is_certain: bool
+) -> None:
+    certain = certain_verdict(claim(length, **seen))
+
+    assert certain == (judge(claim(length, **seen)) if is_certain else None)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
-from actors.verifier.kinds import CODES
-from actors.verifier.model import Assessment
-from protocol.browse import MIN_CONTENT_CHARS
+from actors.verdicts.kinds import CODES
+from protocol.browse import MIN_CONTENT_CHARS, ValidationDetails
 from protocol.faults import Code
 from protocol.page import PageKind
-from protocol.pages import PageClaim, PageEvidence
+from protocol.pages import PageClaim, PageEvidence, Verdict
 
 
 @dataclass(frozen=True)
@@ -33,17 +32,15 @@ class Finding:
 
 @dataclass(frozen=True)
 class ClaimView:
-    """A claim with its words in the form that the rules compare: case folded, one kind of apostrophe and space."""
+    """A claim as the rules look at it."""
 
     claim: PageClaim
-    words: str
-    assess: Callable[[PageClaim], Assessment]
 
-    @classmethod
-    def of(cls, claim: PageClaim, assess: Callable[[PageClaim], Assessment]) -> ClaimView:
-        """Prepare a claim for the rules, with what assesses pages."""
-        title, markdown = claim.opening.content.title, claim.opening.content.markdown
-        return cls(claim, _plain(f"{title} {markdown}"), assess)
+    @cached_property
+    def words(self) -> str:
+        """Its title and first words, case folded, with one kind of apostrophe and space."""
+        content = self.claim.opening.content
+        return _plain(f"{content.title} {content.markdown}")
 
     @property
     def evidence(self) -> PageEvidence:
@@ -80,6 +77,25 @@ class ClaimView:
         """Whether a real browser ran the scripts, so that there is nothing more to come."""
         return self.claim.tier.spec.is_browser
 
+    def verdict(self, finding: Finding) -> Verdict:
+        """Return what was found as the answer of whoever judged."""
+        return Verdict(
+            details=ValidationDetails(
+                content_length=self.length,
+                has_semantic_markers=bool(self.evidence.semantic),
+                has_incomplete_markers=bool(self.evidence.incomplete),
+                meets_min_length=not self.short,
+            ),
+            code=finding.code,
+            usable=finding.usable,
+            reasons=(finding.reason,) if finding.reason else (),
+            kind=finding.kind,
+            probability=finding.probability,
+            walls=finding.walls,
+            doubtful=finding.doubtful,
+            vendor=finding.vendor,
+        )
+
 
 def _plain(text: str) -> str:
     return " ".join(text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").replace("\\", "").casefold().split())
@@ -93,6 +109,22 @@ def refused(page: ClaimView, kind: PageKind, reason: str, probability: float = 0
     elif kind is PageKind.EMPTY_SHELL and page.rendered:
         code = Code.CONTENT_EMPTY
     return Finding(code, reason, kind=kind, probability=probability, **more)
+
+
+def remark(page: ClaimView) -> str:
+    """Return what is worth a word of a page that is accepted."""
+    evidence = page.evidence
+    if evidence.incomplete:
+        return f"Whole, though it has marks of loading ({', '.join(evidence.incomplete)})"
+    if evidence.cut_short:
+        return f"The page was cut short ({evidence.cut_short})"
+    if not page.short:
+        return ""
+    if not evidence.markup:
+        return f"Short but whole: not a page with markup ({page.length} chars)"
+    if page.scripted:
+        return f"Short after its scripts have run ({page.length} chars)"
+    return f"Short but whole: the page has no scripts ({page.length} chars)"
 
 
 _INDEX = re.compile(r"(index|default|home|main)(\.\w+)?", re.IGNORECASE)

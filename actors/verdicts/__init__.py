@@ -1,0 +1,1 @@
+"""What is certain of a fetched page without weighing its words: of whoever gets it, and of the verifier."""
