@@ -7,6 +7,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
+from msgspec import Struct
+
 from actors.settings import Settings
 from bus import Bus
 from bus.permissions import Grant, client, grant, micro_name
@@ -22,8 +24,7 @@ M = TypeVar("M", bound=Callable[..., Any])
 _MARK = "__handles__"
 
 
-@dataclass(frozen=True)
-class Handler:
+class Handler(Struct, frozen=True):
     """One subject that an actor answers: by which method, and how many times at once in one replica.
 
     An event that is `shared` is handled by one replica alone.

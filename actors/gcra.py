@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True)
-class Rate:
+class Rate(Struct, frozen=True):
     """One each `interval_ms` in the long run, `burst` at once; an interval of 0 is no limit."""
 
     interval_ms: float

@@ -19,7 +19,7 @@ import anyio
 import msgspec
 import structlog
 from anyio import to_thread
-from msgspec import inspect
+from msgspec import Struct, inspect
 
 from protocol.actions import Action
 from protocol.faults import Code, FaultError, fault
@@ -47,8 +47,7 @@ class Place(NamedTuple):
 Complaint = tuple[Place, str]
 
 
-@dataclass(frozen=True)
-class TomlForm(Generic[F]):
+class TomlForm(Struct, Generic[F], frozen=True, dict=True):
     """The form of a file that is shipped below `config/`, and which the setting `setting` names another one of.
 
     `complain` finds what is wrong of a file that has the form.

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 import anyio
+from msgspec import Struct
 
 from bus.clock import now_ms
 from bus.transport import BusMessage, LineSignal, StreamFigures, Transport
@@ -64,8 +65,7 @@ class Tap:
         return taken
 
 
-@dataclass(frozen=True)
-class Observer:
+class Observer(Struct, frozen=True):
     """One who looks, over a connection of its own."""
 
     transport: Transport

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct, structs
 
 from bus.transport import INBOX
 from protocol.subject_kinds import Bucket, Call, Journal, Objects, Subject, Work, matches
@@ -45,8 +46,7 @@ _OF_EACH = (REPLICA_READY.wildcard, REPLICA_GONE.wildcard, RECORDED.wildcard)
 """What every actor tells: that it is there, that it goes, and what it has noted of conversations."""
 
 
-@dataclass(frozen=True)
-class Grant:
+class Grant(Struct, frozen=True):
     """What a participant may do.
 
     On the bus it may publish and subscribe subjects; `answers`: it may reply once to whatever it receives. What is kept
@@ -205,7 +205,7 @@ def offerer(name: str) -> Grant:
     allowed = grant(name, [OFFERED.at(actor=name)], [OFFER_NEWS, OFFER_SAID])
     own = [f"$KV.{OFFERS.name}.{name}", f"$KV.{OFFERS.name}.{name}.>"]
     opening = f"{_API}.STREAM.INFO.{bucket_stream(OFFERS.name)}"
-    return replace(allowed, uses=_once([*allowed.uses, *own, opening]))
+    return structs.replace(allowed, uses=_once([*allowed.uses, *own, opening]))
 
 
 def onlooker() -> Grant:

@@ -11,7 +11,6 @@ import time
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from functools import cache
 from secrets import token_hex
 from typing import Any, Final, Generic, Protocol, TypeVar
@@ -20,7 +19,7 @@ import anyio
 import anyio.to_thread
 import msgspec
 import structlog
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from bus.context import conversation_id
 from bus.errors import TransportError
@@ -64,8 +63,7 @@ _OF_RECORDINGS: Final = frozenset({RECORDED.pattern, RECORDING_GET.pattern, RECO
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class AnswerForm(Generic[T]):
+class AnswerForm(Struct, Generic[T], frozen=True):
     """How an answer of the outside is written as JSON, and read again."""
 
     write: Callable[[T], bytes]

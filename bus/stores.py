@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 import anyio
+import msgspec
 import structlog
+from msgspec import Struct
 
 from bus.errors import TransportError
 from bus.recording import form_of, outside
@@ -29,8 +30,7 @@ VALUE_NOT_UNSEALED = "value_not_unsealed"
 A = TypeVar("A")
 
 
-@dataclass(frozen=True)
-class KeyChange(Generic[A]):
+class KeyChange(Struct, Generic[A], frozen=True):
     """What has become of a key: `value` is None when it is gone."""
 
     key: str
@@ -41,8 +41,7 @@ class KeyChange(Generic[A]):
 _KEY_CHANGE: Any = KeyChange
 
 
-@dataclass(frozen=True)
-class WriteOutcome:
+class WriteOutcome(Struct, frozen=True):
     """What came of a change: the new revision, or why it was refused."""
 
     revision: int
@@ -61,8 +60,7 @@ class KeyValues(Protocol[A]):
         ...
 
 
-@dataclass(frozen=True)
-class KeyTable(Generic[A]):
+class KeyTable(Struct, Generic[A], frozen=True):
     """The values of one bucket."""
 
     bucket: Bucket[A]
@@ -144,8 +142,7 @@ MAX_NAME_CHARS = 512
 """A name travels in a subject, in base64, and nats-server reads lines of at most 4,096 bytes."""
 
 
-@dataclass(frozen=True)
-class FileStore:
+class FileStore(Struct, frozen=True):
     """The files of one object store: each is there until it is deleted, too old, or has to make room for newer ones.
 
     A sealed file has a key of its own, which its name leads to, and lies under a name that does not show it: who has
@@ -223,8 +220,7 @@ AGAIN_S: Final = 1.0
 EVERYTHING: Final = ">"
 
 
-@dataclass(frozen=True)
-class JournalLine(Generic[A]):
+class JournalLine(Struct, Generic[A], frozen=True):
     """One line: `sequence` grows with every line of all topics, `at_ms` is when it was written (ms since the epoch)."""
 
     sequence: int
@@ -233,14 +229,13 @@ class JournalLine(Generic[A]):
     value: A
 
 
-@dataclass(frozen=True)
-class JournalLog(Generic[A]):
+class JournalLog(Struct, Generic[A], frozen=True):
     """The lines of one journal."""
 
     journal: Journal[A]
     records: RecordStream
     seal: Seal | None = None
-    places: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
+    places: dict[tuple[str, str], int] = msgspec.field(default_factory=dict[tuple[str, str], int])
     """How far each reader is in each journal, by the names of both: figures of the replica."""
 
     async def append(self, topic: str, value: A, *, last: int | None = None, forget: bool = False) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import anyio
@@ -97,8 +96,7 @@ class Blobs(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class KeyEntry:
+class KeyEntry(Struct, frozen=True):
     """One state of a key: `value` is None when the key was deleted; `revision` grows with every change."""
 
     key: str
@@ -194,8 +192,7 @@ class Queue(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class StreamRecord:
+class StreamRecord(Struct, frozen=True):
     """One line of a journal: `sequence` grows with every line of all topics, `at_ms` is when it was written."""
 
     sequence: int
@@ -204,8 +201,7 @@ class StreamRecord:
     at_ms: int
 
 
-@dataclass(frozen=True, slots=True)
-class ConsumerFigures:
+class ConsumerFigures(Struct, frozen=True):
     """How one consumer of a queue stands: what waits for it, what it has handed out, and how often it did so again.
 
     `pulling` are the requests for work that stand at the moment: who has room for some.
@@ -218,8 +214,7 @@ class ConsumerFigures:
     pulling: int
 
 
-@dataclass(frozen=True, slots=True)
-class StreamFigures:
+class StreamFigures(Struct, frozen=True):
     """How something that is kept stands: its messages, their bytes, the sequence and the time of the last (0: none)."""
 
     name: str

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import Annotated, Any, Final
 
+import msgspec
 from msgspec import Meta, Struct
 
 from protocol.documents import NonEmpty
@@ -102,22 +102,20 @@ class PolicyFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     approvals: ApprovalRules | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class PlacedRule:
+class PlacedRule(Struct, frozen=True, kw_only=True):
     """A rule, and the file and line that it stands in."""
 
     rule: GateRule
     place: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class GateRules:
+class GateRules(Struct, frozen=True, kw_only=True):
     """The files, one over the other."""
 
-    surfaces: Mapping[Surface, SurfaceRules] = field(default_factory=dict[Surface, SurfaceRules])
+    surfaces: Mapping[Surface, SurfaceRules] = msgspec.field(default_factory=dict[Surface, SurfaceRules])
     sites: tuple[SiteRules, ...] = ()
     rules: tuple[PlacedRule, ...] = ()
-    approvals: ApprovalRules = field(default_factory=ApprovalRules)
+    approvals: ApprovalRules = msgspec.field(default_factory=ApprovalRules)
 
     def over(self, file: PolicyFile, places: Iterable[str]) -> GateRules:
         """Return them with another file on top, whose rules stand at `places`."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Annotated, Final, Generic, Protocol, TypeVar
 
+import msgspec
 from msgspec import Meta, Struct
 
 from protocol.documents import NonEmpty
@@ -69,8 +69,7 @@ class _ByPattern(Protocol):
 P = TypeVar("P", bound=_ByPattern)
 
 
-@dataclass(frozen=True)
-class PatternTable(Generic[P]):
+class PatternTable(Struct, Generic[P], frozen=True):
     """Rows by the tools that they are for: an exact name before a pattern, the longest pattern first (004)."""
 
     exact: Mapping[str, P]
@@ -96,8 +95,7 @@ class PatternTable(Generic[P]):
         return (*self.exact.values(), *(row for _, row in self.wildcards))
 
 
-@dataclass(frozen=True, kw_only=True)
-class DefaultRoute:
+class DefaultRoute(Struct, frozen=True, kw_only=True):
     """A row of the default table, read."""
 
     pattern: str
@@ -106,14 +104,13 @@ class DefaultRoute:
     fallbacks: tuple[ModelName, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Routing:
+class Routing(Struct, frozen=True, kw_only=True):
     """The configuration as it is used."""
 
     order: tuple[Provider, ...] = tuple(Provider)
-    table: PatternTable[DefaultRoute] = field(default_factory=lambda: PatternTable[DefaultRoute]({}, ()))
-    models: Mapping[Provider, ClassModels] = field(default_factory=dict[Provider, ClassModels])
-    ladders: Mapping[Provider, tuple[str, ...]] = field(default_factory=dict[Provider, tuple[str, ...]])
+    table: PatternTable[DefaultRoute] = msgspec.field(default_factory=lambda: PatternTable[DefaultRoute]({}, ()))
+    models: Mapping[Provider, ClassModels] = msgspec.field(default_factory=dict[Provider, ClassModels])
+    ladders: Mapping[Provider, tuple[str, ...]] = msgspec.field(default_factory=dict[Provider, tuple[str, ...]])
 
     @classmethod
     def of(cls, *files: RoutingFile) -> Routing:

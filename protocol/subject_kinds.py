@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import Generic, Self, TypeVar
 
+from msgspec import Struct
+
 A = TypeVar("A")
 R = TypeVar("R")
 
@@ -92,8 +94,7 @@ class Work(Subject[A]):
     """
 
 
-@dataclass(frozen=True)
-class Bucket(Generic[A]):
+class Bucket(Struct, Generic[A], frozen=True):
     """A table of keys and values that every replica may watch (JetStream KV)."""
 
     name: str
@@ -104,8 +105,7 @@ class Bucket(Generic[A]):
     """Whether values are encrypted before they reach the bus; whoever uses such a bucket is given the key."""
 
 
-@dataclass(frozen=True)
-class Objects:
+class Objects(Struct, frozen=True):
     """Files by name (JetStream object store), kept for `ttl_ms`; the oldest go when all exceed `max_bytes`."""
 
     name: str
@@ -115,8 +115,7 @@ class Objects:
     """Whether files are encrypted before they reach the bus; whoever uses such a store is given the key."""
 
 
-@dataclass(frozen=True)
-class Journal(Generic[A]):
+class Journal(Struct, Generic[A], frozen=True):
     """Lines that are written once and never changed, in the order of all (JetStream stream), each under a topic.
 
     They are kept for `ttl_ms`, and the oldest go when all exceed `max_bytes`; without `ttl_ms` they are kept for good,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar, TypeVar
+
+from msgspec import structs
 
 from actors.actor import Actor, handles, subscribes
 from actors.answerer import local
@@ -175,7 +177,7 @@ class Answerer(Actor):
             reading = await read(self.bus, request, wait_ms)
             if relevant:
                 quotes = partial(answer_covering, assignment.question, relevant=relevant)
-                assignment = replace(assignment, local=quotes)
+                assignment = structs.replace(assignment, local=quotes)
             answered = await covering(self._answering(request, assignment, reading, relay), relevant)
         except FaultError as error:
             await turn.write_failure(error.fault)

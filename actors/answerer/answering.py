@@ -12,7 +12,7 @@ from typing import Final
 import anyio
 import msgspec
 from anyio import CapacityLimiter, to_thread
-from msgspec import structs
+from msgspec import Struct, structs
 
 from actors.answerer.checking import Checked, DraftAnswer, by_number, check, in_markdown
 from actors.answerer.model_calls import LOCAL_ONLY, SELECT, ModelCalls
@@ -50,8 +50,7 @@ UNVERIFIED: Final = "No citation of the model's answer stands in the sources."
 UNREADABLE: Final = "The model's answer could not be read."
 
 
-@dataclass(frozen=True, kw_only=True)
-class Assignment:
+class Assignment(Struct, frozen=True, kw_only=True):
     """What is asked: the name that the router routes it by, the words for a model, and how it is done without one."""
 
     tool: str

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Final
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct, structs
 
 from actors.answerer.citable_source import CitableSource
 from actors.answerer.citations import Cited, chosen, numbers_of, verified
@@ -28,8 +27,7 @@ MAX_COLLECT_CHARS: Final = 200
 NOT_SAID: Final = "The sources do not say this."
 
 
-@dataclass(frozen=True, kw_only=True)
-class DraftAnswer:
+class DraftAnswer(Struct, frozen=True, kw_only=True):
     """What a model has written, in whichever form: `cited` is what it cites by the marks in its text, None if nothing.
 
     `lost` are quotes that no source has and no mark stands for.
@@ -43,8 +41,7 @@ class DraftAnswer:
     lost: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Checked:
+class Checked(Struct, frozen=True, kw_only=True):
     """An answer after its check: `held` tells that every citation stood; without citations nothing was to be held."""
 
     assistant: Assistant
@@ -83,7 +80,7 @@ def in_markdown(assistant: Assistant, part: Part, sources: Sequence[CitableSourc
     else:
         without_list = WrittenAssistant(markdown=markdown, citations=())
         draft = by_number(WrittenAnswer(assistant=without_list, supported=True, collect=()), part)
-    return replace(draft, title=title, supported=not marked, collect=collect)
+    return structs.replace(draft, title=title, supported=not marked, collect=collect)
 
 
 def _by_quote(markdown: str, claimed: Sequence[Citation], sources: Sequence[CitableSource]) -> DraftAnswer:

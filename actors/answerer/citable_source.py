@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from actors.answerer.sentences import Sentence, SourceText, read_sentences
 from actors.answerer.source import AnswerSource
@@ -21,16 +22,14 @@ _ALIKE = {
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]|[^\W_]+")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Piece:
+class Piece(Struct, frozen=True, kw_only=True):
     """A document that a source was joined of: its id, and its plain text, folded."""
 
     doc_id: str
     folded: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class CitableSource:
+class CitableSource(Struct, frozen=True, kw_only=True, dict=True):
     """A source with its plain text and its sentences; `pieces` where it came in several documents."""
 
     source: AnswerSource

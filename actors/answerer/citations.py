@@ -6,10 +6,9 @@ import heapq
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 from rapidfuzz import fuzz
 
 from actors.answerer.citable_source import CitableSource, fold_quote, words_of
@@ -59,8 +58,7 @@ MIN_CONFIDENCE: Final = 0.5
 """A quote that is less sure than this is not the page's."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Passage:
+class Passage(Struct, frozen=True, kw_only=True):
     """Where a quote stands in the plain text of a source, and how sure that is what was meant."""
 
     start: int
@@ -68,8 +66,7 @@ class Passage:
     confidence: float
 
 
-@dataclass(frozen=True, kw_only=True)
-class Cited:
+class Cited(Struct, frozen=True, kw_only=True):
     """A citation that holds, and the figures in the sentences around it: what a claim that it carries may say."""
 
     citation: Citation

@@ -7,6 +7,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from msgspec import Struct
+
 from actors.answerer.citations import Cited, numbers_of
 from actors.markdown.plain_lines import inline
 from protocol.packets import Citation
@@ -30,8 +32,7 @@ _MIN_FIGURES = 3
 """Shorter figures stand everywhere, and are counted as often as read."""
 
 
-@dataclass(frozen=True)
-class CheckedText:
+class CheckedText(Struct, frozen=True):
     """An answer whose marks count its citations from 1, and the claims that have none left."""
 
     markdown: str

@@ -65,7 +65,7 @@ async def covering(answering: Answering, relevant: Sequence[str]) -> Answered:
     missing = [name for name in relevant if name not in _cited(first.assistant.citations)]
     if not missing or not first.supported or first.served_by.provider == LOCAL:
         return first
-    assignment = replace(answering.assignment, words=to_cover(answering.assignment.words, missing))
+    assignment = structs.replace(answering.assignment, words=to_cover(answering.assignment.words, missing))
     await answering.relay.report("Looking at what was left out")
     await answering.relay.write("", restarted=True)
     second = await replace(answering, assignment=assignment).answer()
@@ -88,14 +88,14 @@ def answer_covering(question: str, sources: Sequence[AnswerSource], relevant: Se
         if source.source_id in relevant and source.doc_id not in quoted:
             alone = answer(question, [source])
             quotes += alone.quotes[:1] if alone.supported else ()
-    return replace(first, quotes=tuple(quotes))
+    return structs.replace(first, quotes=tuple(quotes))
 
 
 def summarize_covering(sources: Sequence[AnswerSource], style: SummaryStyle) -> LocalAnswer:
     """Quote what says most of all sources; of many sources no more than a reader takes in."""
     summary = summarize(sources, style)
     best = sorted(summary.quotes, key=lambda quote: -quote.score)[:MAX_SUMMARY_QUOTES]
-    return replace(summary, quotes=tuple(quote for quote in summary.quotes if quote in best))
+    return structs.replace(summary, quotes=tuple(quote for quote in summary.quotes if quote in best))
 
 
 def _coverage(answered: Answered, relevant: Sequence[str]) -> int:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
 
 import anyio
 import structlog
-from msgspec import UNSET, structs
+from msgspec import UNSET, Struct, structs
 
 from actors import redact
 from actors.answerer.citable_source import CitableSource
@@ -36,8 +35,7 @@ _WRITE_S: Final = 2.0
 """How long an answer may wait for its line; it is given without it then."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ChatTurn:
+class ChatTurn(Struct, frozen=True, kw_only=True):
     """One question of a conversation and its answer; `task` is 003's name of it."""
 
     bus: Bus

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from urllib.parse import quote as percent_encoded
+
+from msgspec import Struct
 
 from actors.answerer.citable_source import CitableSource, fold
 from actors.markdown.plain_lines import LineKind
@@ -20,8 +21,7 @@ _TERM_CHARS = 40
 _TERM = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]{1,2}|[^\s\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]+")
 
 
-@dataclass(frozen=True)
-class TextDirective:
+class TextDirective(Struct, frozen=True):
     """`[prefix-,]start[,end][,-suffix]`."""
 
     start: str

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, cast
 
 import msgspec
+from msgspec import Struct
 
 from protocol.faults import Code, FaultError, fault
 from protocol.packets import Assistant, Citation, ToolCall
@@ -34,8 +34,7 @@ class OutputReading(StrEnum):
     BROKEN_JSON = "broken_json"
 
 
-@dataclass(frozen=True)
-class ModelOutput:
+class ModelOutput(Struct, frozen=True):
     """What a model said: its answer, the calls that it proposes, and how it had to be read.
 
     `discarded`: it proposed calls, of which at least one was invalid.

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct, structs
 
 from actors.answerer.citable_source import CitableSource, fold, words_of
 from actors.answerer.sentences import Sentence
@@ -27,16 +28,14 @@ _SHORT_TOKENS = 400
 """What a source gets at least that is read in short."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Numbered:
+class Numbered(Struct, frozen=True, kw_only=True):
     """A sentence with the number by which a model names it: it counts through all sources."""
 
     number: int
     sentence: Sentence
 
 
-@dataclass(frozen=True, kw_only=True)
-class SourceExcerpt:
+class SourceExcerpt(Struct, frozen=True, kw_only=True):
     """Sentences of a source in their order; `whole` where none is left out."""
 
     evidence: CitableSource
@@ -91,7 +90,7 @@ def picked(excerpts: Iterable[SourceExcerpt], numbers: frozenset[int]) -> tuple[
     for excerpt in excerpts:
         lines = tuple(line for line in excerpt.lines if line.number in numbers)
         if lines:
-            kept.append(replace(excerpt, lines=lines, whole=excerpt.whole and len(lines) == len(excerpt.lines)))
+            kept.append(structs.replace(excerpt, lines=lines, whole=excerpt.whole and len(lines) == len(excerpt.lines)))
     return tuple(kept)
 
 
@@ -129,7 +128,7 @@ def _in_short(excerpt: SourceExcerpt, question: str, tokens: int) -> SourceExcer
             break
         kept.add(line.number)
     lines = tuple(line for line in excerpt.lines if line.number in kept)
-    return replace(excerpt, lines=lines, whole=False)
+    return structs.replace(excerpt, lines=lines, whole=False)
 
 
 def _relevance(excerpt: SourceExcerpt, question: str) -> float:
@@ -155,4 +154,4 @@ def _divided(excerpts: Iterable[SourceExcerpt], tokens: int) -> Iterable[Part]:
 
 def _rest(excerpt: SourceExcerpt, lines: Sequence[Numbered]) -> list[SourceExcerpt]:
     whole = excerpt.whole and len(lines) == len(excerpt.lines)
-    return [replace(excerpt, lines=tuple(lines), whole=whole)] if lines else []
+    return [structs.replace(excerpt, lines=tuple(lines), whole=whole)] if lines else []

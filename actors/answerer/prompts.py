@@ -7,7 +7,6 @@ marker, whose random part is made anew for each prompt.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from msgspec import Struct
@@ -75,8 +74,7 @@ NOT_SUPPORTED: Final = "---NOT SUPPORTED---"
 """The line by which an answer in Markdown says that the documents do not say what was asked."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Brief:
+class Brief(Struct, frozen=True, kw_only=True):
     """What a model is given: a task, documents behind a marker, and the titles of the collections they are of."""
 
     task: str

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Final
 
 import anyio
 from anyio import CapacityLimiter, to_thread
-from msgspec import structs
+from msgspec import Struct, structs
 
 from actors import redact
 from actors.answerer.citable_source import CitableSource, citable
@@ -36,8 +35,7 @@ EMPTY = "There is nothing to read in this document."
 NOTHING = "Name pages (url, urls) or send documents: there is nothing to read."
 
 
-@dataclass(frozen=True, kw_only=True)
-class Reading:
+class Reading(Struct, frozen=True, kw_only=True):
     """What was read: the sources with something in them, how each was read, and the lines of collections' indexes."""
 
     evidence: tuple[CitableSource, ...]
@@ -89,16 +87,14 @@ def documents_read(documents: Sequence[Document[Content]]) -> Reading:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class _ReadPage:
+class _ReadPage(Struct, frozen=True, kw_only=True):
     """A page as it was read, and by which tier."""
 
     source: AnswerSource
     tier: RenderTier
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Unread:
+class _Unread(Struct, frozen=True, kw_only=True):
     """A page that could not be read."""
 
     doc_id: str
@@ -109,8 +105,7 @@ class _Unread:
 _Page = _ReadPage | _Unread
 
 
-@dataclass(frozen=True)
-class _Browser:
+class _Browser(Struct, frozen=True):
     """Has pages read, which get their ids by their places."""
 
     bus: Requester
@@ -126,7 +121,9 @@ class _Browser:
             return _Unread(doc_id=doc_id, url=page.url, error=error.fault)
         content = browsed.page.document.content
         confidence = min(browsed.confidence.overall.score, browsed.confidence.content.score)
-        source = replace(_source(doc_id, content), url=browsed.page.final_url or content.url, confidence=confidence)
+        source = structs.replace(
+            _source(doc_id, content), url=browsed.page.final_url or content.url, confidence=confidence
+        )
         return _ReadPage(source=source, tier=browsed.page.tier)
 
 

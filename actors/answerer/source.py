@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import msgspec
+from msgspec import Struct
 
 from protocol.documents import ExtractedTable, PageParts
 
 
-@dataclass(frozen=True, kw_only=True)
-class AnswerSource:
+class AnswerSource(Struct, frozen=True, kw_only=True):
     """A page or a document, whole: chunks are joined in their order.
 
     `doc_id` is the name by which citations name it, `source_id` that of a collection's source beside it.
@@ -24,11 +24,10 @@ class AnswerSource:
     captured_at: int | None = None
     """When it was read into its collection, in ms since the epoch."""
     tables: tuple[ExtractedTable, ...] = ()
-    parts: PageParts = field(default_factory=PageParts)
+    parts: PageParts = msgspec.field(default_factory=PageParts)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Quote:
+class Quote(Struct, frozen=True, kw_only=True):
     """A sentence of a source: `quote` stands in the source's plain text word for word; `score` from 0 to 1."""
 
     doc_id: str
@@ -38,8 +37,7 @@ class Quote:
     """The heading above it."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class LocalAnswer:
+class LocalAnswer(Struct, frozen=True, kw_only=True):
     """What the sources say by themselves: quotes, the most telling first (in the order of the text for a summary).
 
     `supported`: whether they say what was asked, `confidence` how probable that is. `value` is a short answer within

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ssl
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -32,8 +31,7 @@ ANSWER_TIMEOUT_S = 100.0
 S = TypeVar("S", bound=Struct)
 
 
-@dataclass(frozen=True)
-class EdgeRequest:
+class EdgeRequest(Struct, frozen=True):
     """One request to the REST API of the running Weft."""
 
     method: str

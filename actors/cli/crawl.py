@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import zipfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 from urllib.parse import urlsplit
@@ -12,7 +11,7 @@ from urllib.parse import urlsplit
 import anyio
 import msgspec
 import typer
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from actors.cli import terminal
 from actors.cli.artifact import pieces_of
@@ -48,8 +47,7 @@ Languages = Annotated[
 Hosts = Annotated[list[str] | None, typer.Option("--host", metavar="HOST", help="Hosts that belong to it; repeatable.")]
 
 
-@dataclass(frozen=True)
-class _Crawl:
+class _Crawl(Struct, frozen=True):
     """What is asked for, and where its files go."""
 
     inputs: dict[str, Any]

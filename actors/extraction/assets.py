@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
@@ -80,8 +79,7 @@ def one_of(words: Iterable[str]) -> str:
 _FIRST_ERROR = 400
 
 
-@dataclass(frozen=True)
-class Vendor:
+class Vendor(Struct, frozen=True):
     """One of them by its name: patterns of what only a challenge has, of what every answer may have, and of a body."""
 
     name: str

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+import msgspec
+from msgspec import Struct
 
 from protocol.browse import ApiPattern, SelectorAttempt, TitleAttempt
 from protocol.confidence import Confidence
@@ -11,8 +13,7 @@ from protocol.documents import WebObservationSummary
 from protocol.pages import Outlinks, PageEvidence
 
 
-@dataclass(frozen=True)
-class Extraction:
+class Extraction(Struct, frozen=True):
     """A page as a document, how sure each field is, and what was tried; `tables` is parallel to the document's.
 
     `fields` holds how sure the fields beyond title and content are, by their wire names. `markdown_link` is the
@@ -26,7 +27,7 @@ class Extraction:
     tables: tuple[Confidence, ...] = ()
     selectors: tuple[SelectorAttempt, ...] = ()
     titles: tuple[TitleAttempt, ...] = ()
-    fields: Mapping[str, Confidence] = field(default_factory=dict[str, Confidence])
+    fields: Mapping[str, Confidence] = msgspec.field(default_factory=dict[str, Confidence])
     apis: tuple[ApiPattern, ...] = ()
     markdown_link: str = ""
     outlinks: Outlinks | None = None

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 
-from msgspec import UNSET, structs
+from msgspec import UNSET, Struct, structs
 
 from actors.extraction import select
 from actors.extraction.decide.blockers import find_blockers
@@ -125,8 +124,7 @@ def extract_html(
     return _extraction(summary, decisions, selection)
 
 
-@dataclass(frozen=True, slots=True)
-class _Decisions:
+class _Decisions(Struct, frozen=True):
     """What was decided among the claims and blocks of a page; `product` has the confidence of each of its fields."""
 
     content: Content
@@ -159,8 +157,7 @@ def _texts_elsewhere(page: Page, shown: list[Block], evaluate: Evaluate) -> tupl
     return data.texts(evaluate(data.deferred) if words < _FEW_WORDS else ())
 
 
-@dataclass(frozen=True, slots=True)
-class _Selection:
+class _Selection(Struct, frozen=True):
     """What of a page goes with its content; `shown` are the names of the fields that parts of the page show."""
 
     links: tuple[ExtractedLink, ...]

@@ -11,7 +11,6 @@ import subprocess
 import sys
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from hashlib import blake2b
@@ -26,7 +25,7 @@ import numpy.typing as npt
 from anyio import BrokenResourceError, CancelScope, CapacityLimiter, ClosedResourceError, EndOfStream, IncompleteRead
 from anyio.abc import Process
 from anyio.streams.buffered import BufferedByteReceiveStream
-from msgspec import UNSET, structs
+from msgspec import UNSET, Struct, structs
 
 from actors.extraction.extraction import Extraction
 from actors.extraction.page import extract, extract_html
@@ -70,8 +69,7 @@ _THREADS = 2
 _LOWER = 0x20
 
 
-@dataclass(frozen=True)
-class PageSource:
+class PageSource(Struct, frozen=True, dict=True):
     """All that an extraction depends on."""
 
     body: bytes
@@ -200,7 +198,7 @@ def as_of(extraction: Extraction, captured_at: datetime) -> Extraction:
     """Return an extraction with another time of capture."""
     if extraction.summary.captured_at is UNSET:
         return extraction
-    return replace(extraction, summary=structs.replace(extraction.summary, captured_at=captured_at))
+    return structs.replace(extraction, summary=structs.replace(extraction.summary, captured_at=captured_at))
 
 
 class WorkerDiedError(Exception):

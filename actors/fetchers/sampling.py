@@ -14,7 +14,7 @@ import anyio.to_thread
 import msgspec
 import structlog
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
-from msgspec import UNSET, structs
+from msgspec import UNSET, Struct, structs
 from turbohtml import Element
 
 from actors import redact
@@ -194,8 +194,7 @@ def script_headers(headers: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-@dataclass(frozen=True)
-class PageDraft:
+class PageDraft(Struct, frozen=True):
     """What a sample is made of: the answer, the markup as it was shown, and the headers that it came with."""
 
     request: FetchPage

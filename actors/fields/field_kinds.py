@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
 from types import MappingProxyType
 from typing import Final
+
+from msgspec import Struct
 
 from actors.fields.normalisation import folded, has_cjk
 from protocol.policy import FieldFacts, FieldKind
@@ -45,8 +46,7 @@ _OWN_CHARS: Final = 240
 _AROUND_CHARS: Final = 600
 
 
-@dataclass(frozen=True)
-class _Words:
+class _Words(Struct, frozen=True):
     """Words of the lexicon, folded: whole ones, beginnings, and those found within others; each as it stands there."""
 
     whole: Mapping[str, str]
@@ -78,8 +78,7 @@ class _Words:
         return next((shown for start, shown in self.begun.get(joined[:3], ()) if joined.startswith(start)), None)
 
 
-@dataclass(frozen=True)
-class _Lexicon:
+class _Lexicon(Struct, frozen=True):
     """The words of one kind."""
 
     words: _Words

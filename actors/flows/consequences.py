@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, assert_never
 
+from msgspec import Struct
 from rapidfuzz import fuzz
 
 from actors.flows.wording import abstracted, filled, has_shape, shape_of
@@ -24,8 +24,7 @@ _TELLING: Final[Mapping[str, int]] = {"aler": 0, "stat": 0, "h": 1, "dial": 1, "
 """Roles of what tells most of a page, the most telling first; words come after them."""
 
 
-@dataclass(frozen=True)
-class PagesAround:
+class PagesAround(Struct, frozen=True):
     """The pages before and after a step, the values of the inputs by their names, and what is secret."""
 
     before: PageTree

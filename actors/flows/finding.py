@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
 from urllib.parse import urlsplit
 
-from msgspec import structs
+from msgspec import Struct, structs
 from rapidfuzz import fuzz
 
 from actors.flows.wording import filled
@@ -43,8 +42,7 @@ _OTHER_ROLE: Final = 0.9
 """What the score of an element is worth that has another role of the same group."""
 
 
-@dataclass(frozen=True)
-class FoundNode:
+class FoundNode(Struct, frozen=True):
     """The element, how sure that is (0 to 1), and whether it is another one by anything but its place."""
 
     node: SemanticNode
@@ -52,8 +50,7 @@ class FoundNode:
     healed: bool
 
 
-@dataclass(frozen=True)
-class NotFound:
+class NotFound(Struct, frozen=True):
     """Why nothing is done: `alike` where two cannot be told apart, else nothing is like it."""
 
     alike: bool

@@ -6,7 +6,6 @@ What goes into a sensitive field is never kept, nor any words of a page in which
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -64,8 +63,7 @@ _TYPES: Final[Mapping[str, ParameterType]] = MappingProxyType(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class DoneOperation:
+class DoneOperation(Struct, frozen=True, kw_only=True):
     """An operation that was done, with the pages around it, and what the browser says of its element.
 
     `words` are those that went into a field, in clear; None where none do. `sealed`: they came sealed.
@@ -79,8 +77,7 @@ class DoneOperation:
     sealed: bool = False
 
 
-@dataclass(frozen=True)
-class Recording:
+class Recording(Struct, frozen=True):
     """What was recorded so far, and the secrets that were typed meanwhile, which are kept in memory alone."""
 
     draft: FlowDraft
@@ -108,8 +105,7 @@ def recorded(so_far: Recording, done: DoneOperation) -> Recording:
     return _Step(so_far.secrets, draft, done).taken()
 
 
-@dataclass(frozen=True)
-class _Step:
+class _Step(Struct, frozen=True):
     """One step in the making."""
 
     secrets: frozenset[str]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import assert_never
 
 import msgspec
+from msgspec import Struct
 
 from actors.gateway.errors import NextAction
 from actors.gateway.translate import framed, one_line
@@ -26,8 +26,7 @@ _HANDLE = "handle_dialog"
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 
 
-@dataclass(frozen=True)
-class _Rendering:
+class _Rendering(Struct, frozen=True):
     """Sentences of ours, and lines of the web's."""
 
     ours: list[str]

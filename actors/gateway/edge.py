@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, cast
 import anyio
 import structlog
 from anyio.abc import TaskGroup
+from msgspec import Struct
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
@@ -148,8 +149,7 @@ def _behind_proxies(app: ASGIApp, settings: Settings) -> ASGIApp:
     return cast("ASGIApp", ProxyHeadersMiddleware(cast("Any", app), list(settings.trusted_proxies)))
 
 
-@dataclass(frozen=True)
-class EdgeApp:
+class EdgeApp(Struct, frozen=True):
     """ASGI: the two ways in, requests and WebSockets."""
 
     http: ASGIApp

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from typing import Final, Generic, TypeVar
 
 import anyio
+import msgspec
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from msgspec import Struct
 
 T = TypeVar("T")
 
@@ -16,11 +17,10 @@ MAX_BEHIND: Final = 256
 """What a slow listener may be behind before it misses some."""
 
 
-@dataclass(frozen=True)
-class EventFeed(Generic[T]):
+class EventFeed(Struct, Generic[T], frozen=True):
     """Everybody in this replica who follows one event of the bus."""
 
-    _listeners: set[MemoryObjectSendStream[T]] = field(default_factory=set["MemoryObjectSendStream[T]"])
+    _listeners: set[MemoryObjectSendStream[T]] = msgspec.field(default_factory=set["MemoryObjectSendStream[T]"])
 
     async def publish(self, news: T) -> None:
         """Pass on what is told; whoever is too far behind misses it."""

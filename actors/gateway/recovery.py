@@ -7,13 +7,12 @@ each action. So the advice climbs, never leads back to what has failed, and ends
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Final, cast
 from urllib.parse import quote, urlencode
 
 import msgspec
-from msgspec import structs
+from msgspec import Struct, structs
 
 from actors.sites import site_of
 from protocol import actions as known
@@ -52,8 +51,7 @@ _SELF_SUFFICIENT = frozenset({BROWSE, REFRESH_SESSION})
 """The tools whose parameters are complete: a client need add nothing."""
 
 
-@dataclass(frozen=True)
-class FailedCall:
+class FailedCall(Struct, frozen=True):
     """A call of `browse` that came to nothing, and the profiles that are saved for its site."""
 
     url: str
@@ -152,7 +150,7 @@ def _merged(call: FailedCall, action: Action) -> Action | None:
     changes = {name: getattr(options, name) for name in BrowseOptions.__struct_fields__}
     if url is None:
         return call.again(action, **changes)
-    other = replace(call, url=url)
+    other = structs.replace(call, url=url)
     return None if call.tried(action.action) else other.repeated(action, action.suggested_delay_ms or 0)
 
 

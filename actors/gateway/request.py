@@ -22,7 +22,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, Protocol
 
 import anyio
+import msgspec
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from msgspec import Struct
 from starlette.types import Scope as AsgiScope
 
 from actors.gateway.access.caller import NOBODY, Caller, RequestUsage, Scope
@@ -51,8 +53,7 @@ _LAST_WORDS_S = 1.0
 _TOKEN_BYTES = 12
 
 
-@dataclass(frozen=True)
-class GivenAnswer:
+class GivenAnswer(Struct, frozen=True):
     """What a user has answered to an approval, and for what it counts."""
 
     answer: Literal["allow", "deny"]
@@ -122,8 +123,7 @@ def with_request(scope: AsgiScope, request: RequestContext) -> AsgiScope:
     return {**scope, SCOPE_KEY: request}
 
 
-@dataclass(frozen=True)
-class Watcher:
+class Watcher(Struct, frozen=True):
     """Who waits for one piece of work; `watch` is how other actors reach them."""
 
     watch: Watch
@@ -141,12 +141,11 @@ class Watcher:
             self.stream.send_nowait(news)
 
 
-@dataclass(frozen=True)
-class Watchers:
+class Watchers(Struct, frozen=True):
     """Everybody in this replica who waits for something that is being done."""
 
     replica: str
-    _by_token: dict[str, Watcher] = field(default_factory=dict[str, Watcher])
+    _by_token: dict[str, Watcher] = msgspec.field(default_factory=dict[str, Watcher])
 
     async def on_news(self, news: Watched) -> None:
         """Handle an event of the bus."""

@@ -10,7 +10,6 @@ import hashlib
 import hmac
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -93,8 +92,7 @@ def call_id(caller: str, key: str = "") -> str:
     return CALL_PREFIX + base64.urlsafe_b64encode(digest).decode().rstrip("=")
 
 
-@dataclass(frozen=True, kw_only=True)
-class ClientCall:
+class ClientCall(Struct, frozen=True, kw_only=True):
     """A call as it came in: a tool by what any surface calls it, and its arguments; `key` makes it the same call.
 
     `by_hand`: a person does it on the page that they see.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 import anyio
 import structlog
+from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.keeper.run_tables import RunQueries, RunTables
@@ -66,8 +66,7 @@ async def _bytes(store: FileStore, kept: KeptArtifact, offset: int, end: int) ->
     return b"".join(pieces)
 
 
-@dataclass(frozen=True)
-class Sweeper:
+class Sweeper(Struct, frozen=True):
     """Deletes the files that have expired."""
 
     store: FileStore

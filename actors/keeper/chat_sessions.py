@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
 import msgspec
@@ -52,8 +51,7 @@ _SAID = (
 )
 
 
-@dataclass(frozen=True)
-class ChatSessionTables:
+class ChatSessionTables(Struct, frozen=True):
     """The chat sessions and their messages; the lines of tasks beside them are passed over."""
 
     database: Database
@@ -99,8 +97,7 @@ class ChatSessionTables:
         return (content, line.session, line.message, sequence)
 
 
-@dataclass(frozen=True)
-class ChatSessionQueries:
+class ChatSessionQueries(Struct, frozen=True):
     """The queries to the tables; each is answered to the caller whose sessions they are."""
 
     database: Database

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from msgspec import Struct
@@ -62,8 +61,7 @@ _VERSIONS: Final = "SELECT version, facts, chars FROM source_versions WHERE sour
 _VERSION: Final = "SELECT content FROM source_versions WHERE source_id = ? AND version = ?"
 
 
-@dataclass(frozen=True)
-class CollectionQueries:
+class CollectionQueries(Struct, frozen=True):
     """Answers what is asked of collections, and opens what is sealed."""
 
     database: Database

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import ClassVar, Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.projection.database import Write
@@ -95,8 +95,7 @@ def facts_of(line: SourceCaptured) -> SourceCaptured:
     return replace(line, markdown="", links=())
 
 
-@dataclass(frozen=True)
-class CollectionTables:
+class CollectionTables(Struct, frozen=True):
     """Collections and sources, as the lines of COLLECTIONS say; each line is written in its order."""
 
     seal: Seal

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
 from msgspec import UNSET, Struct
@@ -41,8 +40,7 @@ _NEWEST = (
 _TOTAL = "SELECT count(DISTINCT conversation) FROM chat_events WHERE caller = ?"
 
 
-@dataclass(frozen=True)
-class ChatTables:
+class ChatTables(Struct, frozen=True):
     """What was asked and answered, as the lines of CONVERSATIONS say."""
 
     seal: Seal
@@ -68,8 +66,7 @@ class ChatTables:
         )
 
 
-@dataclass(frozen=True)
-class ModelRunTables:
+class ModelRunTables(Struct, frozen=True):
     """The calls of models that conversations took, as the lines of MODEL_CALLS say; other calls are not kept here."""
 
     seal: Seal
@@ -108,8 +105,7 @@ class ModelRunTables:
         )
 
 
-@dataclass(frozen=True)
-class ConversationQueries:
+class ConversationQueries(Struct, frozen=True):
     """The queries to the tables; each is answered to the caller whose conversations they are."""
 
     database: Database

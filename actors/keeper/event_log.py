@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -49,8 +48,7 @@ class _LoggedLine(Struct, frozen=True):
     line: int = 0
 
 
-@dataclass(frozen=True)
-class EventLog:
+class EventLog(Struct, frozen=True):
     """The log of one host: of its keepers one writes it, and another one when that is gone.
 
     How far the log is stands beside it and in its own last lines, so that a line of a journal is logged once, whoever
@@ -61,8 +59,8 @@ class EventLog:
     journals: Sequence[JournalLog[Any]]
     previews: bool = False
     max_bytes: int = MAX_BYTES
-    _positions: dict[str, int] = field(default_factory=dict[str, int])
-    _turn: anyio.Lock = field(default_factory=anyio.Lock)
+    _positions: dict[str, int] = msgspec.field(default_factory=dict[str, int])
+    _turn: anyio.Lock = msgspec.field(default_factory=anyio.Lock)
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:

@@ -6,12 +6,12 @@ What does not fit whole is given in the passages that suit; of what comes after 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Final
 
 from anyio import to_thread
+from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.keeper.collection_queries import CollectionQueries
@@ -45,8 +45,7 @@ _SHORT_SHARE: Final = 0.2
 _LEAST_CHARS: Final = 120
 
 
-@dataclass(frozen=True)
-class CollectionPacking:
+class CollectionPacking(Struct, frozen=True):
     """Packs the collections of callers."""
 
     queries: CollectionQueries

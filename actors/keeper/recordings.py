@@ -8,6 +8,7 @@ from importlib import metadata
 from typing import Any, Final
 
 import structlog
+from msgspec import Struct
 
 from actors.settings import Settings
 from bus.recording import read_entries
@@ -33,8 +34,7 @@ MAX_BYTES: Final = 48 * 1024 * 1024
 """What the entries of one conversation may be, unpacked."""
 
 
-@dataclass(frozen=True)
-class Recordings:
+class Recordings(Struct, frozen=True):
     """The recordings of a day."""
 
     journal: JournalLog[RecordedBatch]

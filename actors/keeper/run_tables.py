@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -57,8 +56,7 @@ _TO_SWEEP = (
 _COLUMNS: Mapping[RunSort, str] = MappingProxyType({RunSort.CREATED: "created_at", RunSort.UPDATED: "updated_at"})
 
 
-@dataclass(frozen=True)
-class RunTables:
+class RunTables(Struct, frozen=True):
     """The runs, their events and their files: what the lines of the ledger make of them."""
 
     database: Database
@@ -104,8 +102,7 @@ class RunPage(Struct, frozen=True, kw_only=True):
     offset: int
 
 
-@dataclass(frozen=True)
-class RunQueries:
+class RunQueries(Struct, frozen=True):
     """The queries to the tables."""
 
     database: Database

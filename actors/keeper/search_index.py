@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from typing import ClassVar, Final, Literal, NamedTuple, TypeVar
 
+import msgspec
 from anyio import to_thread
 from msgspec import Struct
 
@@ -82,15 +82,14 @@ class _Owned(NamedTuple):
     markdown: str
 
 
-@dataclass(frozen=True)
-class _Indexing:
+class _Indexing(Struct, frozen=True):
     """Writes the passages of documents; `journal` and a line of it are what they were made of."""
 
     seal: Seal
     journal: str
     number: int
     """Tells the ids of journals apart."""
-    terms: OrderedDict[str, HiddenTerms] = field(default_factory=OrderedDict[str, HiddenTerms])
+    terms: OrderedDict[str, HiddenTerms] = msgspec.field(default_factory=OrderedDict[str, HiddenTerms])
     """How the terms of callers are hidden, those last who were met last."""
 
     def writes(self, line: int, document: _Owned) -> list[Write]:
@@ -130,8 +129,7 @@ def removal(which: str, *values: object) -> list[Write]:
     return [(_UNINDEX.format(which), [values]), (_REMOVE.format(which), [values])]
 
 
-@dataclass(frozen=True)
-class CollectionPassages:
+class CollectionPassages(Struct, frozen=True, dict=True):
     """The passages of captured sources, notes and kept texts, as the lines of COLLECTIONS say."""
 
     seal: Seal
@@ -153,8 +151,7 @@ class CollectionPassages:
         return await _updated(self._indexing, lines, _change_of_collection)
 
 
-@dataclass(frozen=True)
-class PagePassages:
+class PagePassages(Struct, frozen=True, dict=True):
     """The passages of pages that callers have read, as the lines of PAGES_READ say."""
 
     seal: Seal

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.projection.database import Database, Write
@@ -32,8 +32,7 @@ _NEWEST = " ORDER BY line DESC LIMIT ? OFFSET ?"
 _TextLine = TextAsked | TextStarted | TextEnded | TextDeleted
 
 
-@dataclass(frozen=True)
-class TextTables:
+class TextTables(Struct, frozen=True):
     """The texts, as the lines of COLLECTIONS say: each row is what its lines come to."""
 
     database: Database
@@ -75,8 +74,7 @@ class TextTables:
         )
 
 
-@dataclass(frozen=True)
-class TextQueries:
+class TextQueries(Struct, frozen=True):
     """The queries to the table; each is answered to the caller whose texts they are."""
 
     database: Database

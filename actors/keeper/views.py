@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, assert_never, cast
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from protocol.faults import Code, Fault, fault
@@ -24,8 +23,7 @@ from protocol.runs.responses import ArtifactRef, Run, RunErrorDetails, RunEvent,
 from protocol.runs.states import IllegalTransitionError, RunStatus, StepStatus
 
 
-@dataclass(frozen=True)
-class RunChange:
+class RunChange(Struct, frozen=True):
     """What a line changes."""
 
     run: RunState

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final, TypeVar
 
 from msgspec import Struct
@@ -40,8 +39,7 @@ _OUTCOMES: Final = {"": -1, "read": 0, "failed": 1}
 _NEWEST: Final = 2**62
 
 
-@dataclass(frozen=True)
-class VisitTables:
+class VisitTables(Struct, frozen=True):
     """What PAGE_VISITS has, of each caller the newest `MAX_VISITS`, and nothing that is older than `kept_days`."""
 
     seal: Seal
@@ -74,8 +72,7 @@ class VisitTables:
         )
 
 
-@dataclass(frozen=True)
-class VisitQueries:
+class VisitQueries(Struct, frozen=True):
     """The queries to the tables."""
 
     database: Database

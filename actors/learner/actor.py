@@ -9,6 +9,7 @@ from random import Random, SystemRandom
 from typing import Any, ClassVar
 
 import anyio
+from msgspec import Struct
 
 from actors.actor import Actor, handles, subscribes
 from actors.learner.call_tables import CallQueries, CallTables
@@ -243,8 +244,7 @@ class Learner(Actor):
         return Optimizations(optimizations=await self._queries.optimizations(request.limit))
 
 
-@dataclass(frozen=True)
-class RouterOnBus:
+class RouterOnBus(Struct, frozen=True):
     """The router as it is asked over the bus; see AskRouter."""
 
     bus: Bus

@@ -155,8 +155,7 @@ class _Fold:
         self.evidence.learned(sequence, line)
 
 
-@dataclass(frozen=True)
-class CallTables:
+class CallTables(Struct, frozen=True):
     """The calls, the audit, and what counts for the next decision: what the lines of the journal make of them."""
 
     database: Database
@@ -216,8 +215,7 @@ class CallTables:
         return CallEvidence(evidence, uncounted), Beliefs(beliefs, records)
 
 
-@dataclass(frozen=True)
-class CallQueries:
+class CallQueries(Struct, frozen=True):
     """The queries to the tables."""
 
     database: Database

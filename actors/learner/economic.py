@@ -7,10 +7,10 @@ Chance comes in as an argument.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from random import Random
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.learner.beliefs import Beliefs
@@ -36,8 +36,7 @@ CLASS_COSTS: Final = (1.0, 3.0, 5.0)
 """What calls cost on a ladder of which not every model's price is known, as multiples of the cheapest; above it, 5."""
 
 
-@dataclass(frozen=True)
-class Rung:
+class Rung(Struct, frozen=True):
     """A model on its ladder; `cost` of a call as a multiple of that of the cheapest."""
 
     name: ModelName
@@ -56,8 +55,7 @@ def rungs_of(tool: str, route: ModelName, look: Look) -> tuple[Rung, ...]:
     return tuple(Rung(name, CLASS_COSTS[min(place, len(CLASS_COSTS) - 1)]) for place, name in enumerate(names))
 
 
-@dataclass(frozen=True)
-class ModelChoice:
+class ModelChoice(Struct, frozen=True):
     """Who is best for a tool as far as is known, who was drawn for the next calls, and all that were weighed.
 
     The one that was drawn gets `share` of the calls.
@@ -69,16 +67,14 @@ class ModelChoice:
     candidates: tuple[RouteCandidate, ...]
 
 
-@dataclass(frozen=True)
-class EconomicPlan:
+class EconomicPlan(Struct, frozen=True):
     """What a look comes to: the changes of routes to write down, and who is asked for each tool until the next look."""
 
     learned: RoutesLearned | None
     choices: Mapping[str, ModelChoice]
 
 
-@dataclass(frozen=True)
-class Economy:
+class Economy(Struct, frozen=True):
     """The policy. `failure_cost` is what a failure costs, in calls of the cheapest model."""
 
     beliefs: Beliefs

@@ -7,9 +7,11 @@ turns out badly, and keep a test that failed from beginning again at once (evide
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
+
+import msgspec
+from msgspec import Struct
 
 from actors.learner.call_evidence import PROBATION, UPGRADE_BELOW, CallEvidence, ToolEvidence, Trial, Window
 from actors.learner.statistics import Ratio, SampleVerdict, SequentialTest
@@ -45,8 +47,7 @@ SEQUENTIAL_UPGRADE: Final = 1.2
 """With `sequential_tests`: how much must speak for a change (WORSE) beside the rate before a model is replaced."""
 
 
-@dataclass(frozen=True)
-class CurrentRoute:
+class CurrentRoute(Struct, frozen=True):
     """Who is asked for a tool where nothing is learned, and whether a person wants it so.
 
     `void` is why what was learned of the tool no longer holds, if so. `per_look` are the calls between two looks.
@@ -58,8 +59,7 @@ class CurrentRoute:
     per_look: int = 0
 
 
-@dataclass(frozen=True)
-class Look:
+class Look(Struct, frozen=True):
     """What a look is made with beside the evidence; `at` in ms since the epoch.
 
     `costs` are what a call of a tool to a model costs on average, in USD, where that is known.
@@ -68,7 +68,7 @@ class Look:
     at: int
     routes: Mapping[str, CurrentRoute]
     routing: Routing
-    costs: Mapping[tuple[str, ModelName], float] = field(default_factory=lambda: MappingProxyType({}))
+    costs: Mapping[tuple[str, ModelName], float] = msgspec.field(default_factory=lambda: MappingProxyType({}))
     sequential: bool = False
 
 

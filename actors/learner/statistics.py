@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from math import log
 
+from msgspec import Struct
+
 
 @dataclass(frozen=True)
 class Ratio:
@@ -33,8 +35,7 @@ class Ratio:
         return successes * self.on_success + (calls - successes) * self.on_failure
 
 
-@dataclass(frozen=True)
-class Cusum:
+class Cusum(Struct, frozen=True):
     """A one-sided test for a change of the rate (Page 1954): the sum never falls below 0, and alarms at `alarm`."""
 
     ratio: Ratio
@@ -57,8 +58,7 @@ class SampleVerdict(StrEnum):
     UNDECIDED = "undecided"
 
 
-@dataclass(frozen=True)
-class SequentialTest:
+class SequentialTest(Struct, frozen=True):
     """A test that ends as soon as it is sure (Wald 1945), from `least` calls on, and at `most` by the bare rate."""
 
     ratio: Ratio

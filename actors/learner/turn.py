@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from bus.stores import KeyTable
 from protocol.codec import MalformedError
@@ -14,8 +15,7 @@ ROUTES_TURN: Final = "turn"
 PATTERNS_TURN: Final = "patterns"
 
 
-@dataclass(frozen=True)
-class ReplicaTurn:
+class ReplicaTurn(Struct, frozen=True):
     """The turn of a replica at what `key` names: it lasts `lease_ms` from when it was last taken.
 
     Nobody waits for a dead one longer.

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from enum import IntEnum
 from importlib import import_module
 from itertools import islice
+
+from msgspec import Struct, structs
 
 _FENCE = re.compile(r"(`{3,}|~{3,})[^`]*$")
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+([^\n]*)")
@@ -64,8 +65,7 @@ class CutPoint(IntEnum):
     LINE = 3
 
 
-@dataclass(frozen=True, slots=True)
-class MarkdownSection:
+class MarkdownSection(Struct, frozen=True):
     """A heading: where it begins, its level from 1 to 6, and its plain text."""
 
     start: int
@@ -73,8 +73,7 @@ class MarkdownSection:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class MarkdownOutline:
+class MarkdownOutline(Struct, frozen=True):
     """The places where lines of a document begin, by how well it can be cut there, and its headings.
 
     `fences` are the places of lines within blocks of code, with the line that closes each.
@@ -140,8 +139,7 @@ def _cut_of_line(text: str) -> CutPoint:
     return CutPoint.ITEM if _ITEM.match(text) is not None else CutPoint.LINE
 
 
-@dataclass(frozen=True, slots=True)
-class MarkdownPassage:
+class MarkdownPassage(Struct, frozen=True):
     """Some characters of a document, the headings above them, and the head of their table where that is cut off."""
 
     text: str
@@ -209,7 +207,7 @@ def _answering_rows(passage: MarkdownPassage, wanted: set[str]) -> MarkdownPassa
     if not most:
         return passage
     kept = "".join(row for row, each in zip(rows, words, strict=True) if len(each & telling) == most)
-    return replace(passage, text=kept, head=before + head)
+    return structs.replace(passage, text=kept, head=before + head)
 
 
 def fitting_passages(ranked: Iterable[MarkdownPassage], budget: int, cost: Cost) -> list[MarkdownPassage]:

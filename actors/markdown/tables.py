@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from actors.markdown.structure import read_outline
 
@@ -24,8 +25,7 @@ _MAX_NAMED = 50
 _MAX_HEAD_CHARS = 1_500
 
 
-@dataclass(frozen=True, slots=True)
-class MarkdownTable:
+class MarkdownTable(Struct, frozen=True):
     """A table: its two lines of head, and the place where each row begins, and where the last one ends."""
 
     head: str

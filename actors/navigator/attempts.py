@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from enum import Enum, auto
 from types import MappingProxyType
 from typing import assert_never
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from actors.navigator.sketches import same_text
 from protocol.faults import KINDS, Category, Code, Fault
@@ -18,16 +17,14 @@ from protocol.patterns.use import PatternCall
 from protocol.tiers import RenderTier
 
 
-@dataclass(frozen=True)
-class Accepted:
+class Accepted(Struct, frozen=True):
     """The verifier had no objection."""
 
     page: Fetched
     verdict: Verdict
 
 
-@dataclass(frozen=True)
-class Rejected:
+class Rejected(Struct, frozen=True):
     """The verifier says that the page is something else, or not whole."""
 
     page: Fetched
@@ -35,37 +32,32 @@ class Rejected:
     code: Code
 
 
-@dataclass(frozen=True)
-class Failed:
+class Failed(Struct, frozen=True):
     """The tier got no page."""
 
     fault: Fault
 
 
-@dataclass(frozen=True)
-class Absent:
+class Absent(Struct, frozen=True):
     """No live replica of the tier can work; `waited` when one was given time to appear, `why` when one says why."""
 
     waited: bool = False
     why: str = ""
 
 
-@dataclass(frozen=True)
-class TooSlow:
+class TooSlow(Struct, frozen=True):
     """The tier was not started: it would not fit into the time that is left."""
 
     left_ms: int
 
 
-@dataclass(frozen=True)
-class Skipped:
+class Skipped(Struct, frozen=True):
     """The tier was passed over for a better one, for this reason."""
 
     why: str
 
 
-@dataclass(frozen=True)
-class Superseded:
+class Superseded(Struct, frozen=True):
     """The tier was stopped: the next one, which was started early, had the page first."""
 
 
@@ -78,8 +70,7 @@ def judged(page: Fetched, verdict: Verdict) -> Accepted | Rejected:
     return Accepted(page, verdict) if verdict.code is None else Rejected(page, verdict, verdict.code)
 
 
-@dataclass(frozen=True)
-class Attempt:
+class Attempt(Struct, frozen=True):
     """One tier, and what came of it."""
 
     tier: RenderTier
@@ -151,7 +142,7 @@ def _consistent(attempt: Attempt, earlier: Sequence[Attempt]) -> Attempt:
         if same_text(refused.page.evidence.visible, page.evidence.visible):
             why = f"The same as in the tier {other.tier}: {reason(refused)}"
             verdict = structs.replace(refused.verdict, details=verdict.details, usable=False, reasons=(why,))
-            return replace(attempt, outcome=Rejected(page, verdict, refused.code))
+            return structs.replace(attempt, outcome=Rejected(page, verdict, refused.code))
     return attempt
 
 

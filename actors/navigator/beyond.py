@@ -14,7 +14,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import anyio
 import structlog
-from msgspec import structs
+from msgspec import Struct, structs
 
 from actors.navigator.hosts import site_key_of
 from actors.navigator.sketches import BRIEF, SAME_TEXT, Sketch, similarity, sketch_of
@@ -47,8 +47,7 @@ LAPSED_MS = 60_000
 KEPT_MS = subjects.ABSENT_PAGES.ttl_ms or 0
 
 
-@dataclass(frozen=True)
-class Beyond:
+class Beyond(Struct, frozen=True):
     """How like the page is what its host answers to an address that cannot exist (None: not known), from 0 to 1.
 
     `same_elsewhere`: another address of the host gave the same text.

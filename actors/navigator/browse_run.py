@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Protocol, assert_never
 from urllib.parse import urlsplit
 
 import anyio
-from msgspec import structs
+from msgspec import Struct, structs
 
 from actors.navigator import answer, escalation_policy
 from actors.navigator.attempts import (
@@ -70,8 +70,7 @@ class BrowseBus(Requester, Publisher, Protocol):
     """What a browse needs of the bus."""
 
 
-@dataclass(frozen=True)
-class BrowseEnd:
+class BrowseEnd(Struct, frozen=True):
     """How a browse ended: with a page, or with the code of what was wrong."""
 
     page: Fetched | None
@@ -120,7 +119,7 @@ class BrowseRun:
     async def _browse(self) -> Fetched:
         limits = budget(self.request.options)
         if self.request.rendered or self._verifies_pattern(limits):
-            limits = replace(limits, scripted=True)
+            limits = structs.replace(limits, scripted=True)
         elif (page := await self._by_pattern()) is not None:
             return page
         limits = self._begin(limits)
@@ -143,7 +142,7 @@ class BrowseRun:
 
     def _verifies_pattern(self, limits: Budget) -> bool:
         """Return whether this visit is to show how a page is rendered whose API is known, within its own budget."""
-        scripted = replace(limits, scripted=True).tiers[:1] if limits.force_tier is None else ()
+        scripted = structs.replace(limits, scripted=True).tiers[:1] if limits.force_tier is None else ()
         affordable = any(tier.expected_ms <= limits.max_latency_ms for tier in scripted)
         return affordable and may_use(self.request) and self.patterns.wants_rendering(self.request)
 
@@ -166,7 +165,7 @@ class BrowseRun:
     def _begin(self, limits: Budget) -> Budget:
         """Begin where experience says."""
         start = self.experience.start(self.request.url, limits.affordable)
-        return replace(limits, start=start.tier, why=start.reason)
+        return structs.replace(limits, start=start.tier, why=start.reason)
 
     async def _try(self, limits: Budget, tier: RenderTier) -> None:
         """Put a tier to work, and where it mostly fails the next one early."""

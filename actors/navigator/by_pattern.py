@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 import anyio
-from msgspec import structs
+from msgspec import Struct, structs
 
 from actors import redact
 from actors.navigator.attempts import Accepted, Attempt, Failed, Rejected
@@ -33,8 +33,7 @@ _MADE_PARTS: Final = frozenset({Part.TABLES, Part.MARKDOWN})
 """What a pattern makes of a page beside its words; for other parts the page itself is shown."""
 
 
-@dataclass(frozen=True)
-class ForeseenPattern:
+class ForeseenPattern(Struct, frozen=True):
     """A pattern that would be asked: how probable it is that it is enough, and what it took here, 0: nobody knows."""
 
     call: PatternCall

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
+
+from msgspec import Struct
 
 from actors.navigator.history import chance, faded
 from protocol.tiers import TIERS, HostKind, Prior, RenderTier, TierHistory, TierRecord
@@ -38,8 +39,7 @@ class StartReason(StrEnum):
 SUFFICED = "it was enough for earlier visits of the site"
 
 
-@dataclass(frozen=True)
-class TierChoice:
+class TierChoice(Struct, frozen=True):
     """The tier that a visit begins with; `probe` when a dearer one is expected to cost less in the end."""
 
     tier: RenderTier
@@ -47,16 +47,14 @@ class TierChoice:
     probe: bool = False
 
 
-@dataclass(frozen=True)
-class Early:
+class Early(Struct, frozen=True):
     """A better tier that is to be started early: when the one at work has no page after so long."""
 
     tier: RenderTier
     after_ms: int
 
 
-@dataclass(frozen=True)
-class Estimate:
+class Estimate(Struct, frozen=True):
     """How a visit would go: where it begins, how probable each tier is enough once tried, and the cost to expect.
 
     `early` holds the tiers that are started early, `history` what is known of the host as of now, and `learned_ms` when

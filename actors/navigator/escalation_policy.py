@@ -9,11 +9,10 @@ for a page that shows nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import assert_never
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from actors.navigator.attempts import (
     INFORMATIVE,
@@ -38,8 +37,7 @@ from protocol.pages import Fetched
 from protocol.tiers import TIERS, RenderTier
 
 
-@dataclass(frozen=True)
-class Budget:
+class Budget(Struct, frozen=True):
     """Tiers up to `max_cost_tier`, or `force_tier` alone, for `max_latency_ms`; with `scripted` those that run scripts.
 
     `start` is where to begin, for the reason `why`: what is cheaper is passed over.
@@ -89,36 +87,31 @@ def budget(options: BrowseOptions) -> Budget:
     )
 
 
-@dataclass(frozen=True)
-class TryTier:
+class TryTier(Struct, frozen=True):
     """Fetch in this tier and judge the page."""
 
     tier: RenderTier
 
 
-@dataclass(frozen=True)
-class SkipTier:
+class SkipTier(Struct, frozen=True):
     """Add this attempt to the others; nothing is done."""
 
     attempt: Attempt
 
 
-@dataclass(frozen=True)
-class WaitForTier:
+class WaitForTier(Struct, frozen=True):
     """No tier answers that could help: give this one time to come back, and go on with what comes of that."""
 
     tier: RenderTier
 
 
-@dataclass(frozen=True)
-class ReturnPage:
+class ReturnPage(Struct, frozen=True):
     """Return this page as the answer."""
 
     page: Fetched
 
 
-@dataclass(frozen=True)
-class FailBrowse:
+class FailBrowse(Struct, frozen=True):
     """End the browse with this fault, which happened in `tier` unless nothing was tried."""
 
     fault: Fault

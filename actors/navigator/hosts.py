@@ -7,7 +7,6 @@ import importlib.resources
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -38,11 +37,10 @@ class HostLists(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ordinary: tuple[Host, ...] = ()
 
 
-@dataclass(frozen=True)
-class KnownHosts:
+class KnownHosts(Struct, frozen=True):
     """The known hosts by name; None for one that is declared ordinary."""
 
-    kinds: Mapping[str, HostKind | None] = field(default_factory=dict[str, HostKind | None])
+    kinds: Mapping[str, HostKind | None] = msgspec.field(default_factory=dict[str, HostKind | None])
 
     def kind(self, host: str) -> HostKind | None:
         """Return the kind of a host in lower case ASCII; of several names that cover it, the longest decides."""
@@ -102,8 +100,7 @@ _MAX_CHARS = 253
 _NUMBERS = re.compile(r"(.*\.)?[0-9]+")
 
 
-@dataclass(frozen=True)
-class SiteKey:
+class SiteKey(Struct, frozen=True):
     """A host in lower case ASCII, with the keys of its history, of that of its domain, and of the address's shape.
 
     Nothing else of an address is in the keys, but for a port that is not the usual one (there is another site) and a

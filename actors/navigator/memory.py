@@ -10,6 +10,7 @@ from typing import Protocol
 
 import anyio
 import structlog
+from msgspec import Struct
 
 from actors.navigator import choice
 from actors.navigator.attempts import Attempt
@@ -51,8 +52,7 @@ TRIES = 5
 """How often a key is written anew because another navigator was faster, before others get their turn."""
 
 
-@dataclass(frozen=True)
-class StartAdvice:
+class StartAdvice(Struct, frozen=True):
     """The tier to begin with, and why what is cheaper is passed over."""
 
     tier: RenderTier | None = None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
+
+from msgspec import Struct
 
 from actors.navigator.attempts import Attempt
 from actors.navigator.by_pattern import ForeseenPattern, KnownPatterns
@@ -17,8 +18,7 @@ from protocol.patterns.use import PatternCall
 from protocol.tiers import RenderTier
 
 
-@dataclass(frozen=True)
-class ObservedKnowledge:
+class ObservedKnowledge(Struct, frozen=True):
     """The knowledge of tiers."""
 
     inner: Knowledge
@@ -45,8 +45,7 @@ class ObservedKnowledge:
         return observed("tiers.estimate", (url, tuple(allowed), any_page), look, form_of(Estimate))
 
 
-@dataclass(frozen=True)
-class ObservedPatterns:
+class ObservedPatterns(Struct, frozen=True):
     """The knowledge of learned APIs."""
 
     inner: KnownPatterns

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Protocol
 
 import anyio
-from msgspec import UNSET
+import msgspec
+from msgspec import UNSET, Struct
 
 from actors.navigator.browse_run import why_unavailable
 from actors.navigator.by_pattern import ForeseenPattern, KnownPatterns, NoPatterns
@@ -59,13 +59,12 @@ class PreviewBus(Requester, Directory, Protocol):
     """What a preview needs of the bus."""
 
 
-@dataclass(frozen=True)
-class PreviewService:
+class PreviewService(Struct, frozen=True):
     """Answers PREVIEW and DOMAIN for one navigator."""
 
     bus: PreviewBus
     memory: Estimator
-    patterns: KnownPatterns = field(default_factory=NoPatterns)
+    patterns: KnownPatterns = msgspec.field(default_factory=NoPatterns)
 
     async def preview(self, page: BrowsePage) -> Preview:
         """Return what would be done for a page, and what it would cost.
@@ -141,8 +140,7 @@ class PreviewService:
         return {tier: await why_unavailable(self.bus, tier, ASK_MS) or NOT_RUNNING for tier in missing}
 
 
-@dataclass(frozen=True)
-class PreviewFacts:
+class PreviewFacts(Struct, frozen=True):
     """What is known of a page before it is fetched; `unavailable` holds why tiers cannot work that do not run."""
 
     page: BrowsePage

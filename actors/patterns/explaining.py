@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final, cast
 from urllib.parse import unquote
+
+from msgspec import Struct, structs
 
 from actors.patterns.matching import compiled, match
 from actors.patterns.request_parts import RequestLeaf
@@ -27,8 +29,7 @@ _MAX_PLACES: Final = 8
 _MAX_PARTS: Final = 3
 
 
-@dataclass(frozen=True, slots=True)
-class KnownValue:
+class KnownValue(Struct, frozen=True):
     """What is known of each of the pages, and how it is written in a template."""
 
     pieces: tuple[Piece, ...]
@@ -93,7 +94,7 @@ class KnownValues:
             ):
                 pages = [int(text) if _COUNTER.fullmatch(text) else 0 for text in value.texts]
                 if all(pages) and (candidates := _counting(pages, numbers)) is not None:
-                    return replace(slot, times=candidates[0], plus=candidates[1])
+                    return structs.replace(slot, times=candidates[0], plus=candidates[1])
         return None
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 from urllib.parse import unquote, unquote_plus, urlsplit
+
+from msgspec import Struct
 
 from actors.normalized_urls import normalized
 from actors.patterns.slots import UUID_CHARS, fits, kind_of
@@ -26,8 +27,7 @@ _ROUTES: Final = ("/", "!/")
 PageKey = tuple[str, int, tuple[str, ...], int]
 
 
-@dataclass(frozen=True, slots=True)
-class PageAddress:
+class PageAddress(Struct, frozen=True):
     """The address of a page, its pieces decoded: `route` are the segments of a route in the fragment."""
 
     origin: str
@@ -76,8 +76,7 @@ def match(template: str, url: str) -> dict[str, str] | None:
     return compiled(template).values(page) if page is not None else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Segment:
+class _Segment(Struct, frozen=True):
     """A segment or a value with two slots at most: what stands before, between and behind them."""
 
     before: str
@@ -107,8 +106,7 @@ class _Segment:
         return text.partition(self.between) if kinds[0] in _CLOSED else text.rpartition(self.between)
 
 
-@dataclass(frozen=True, slots=True)
-class CompiledTemplate:
+class CompiledTemplate(Struct, frozen=True):
     """The template of a kind of pages, ready to be matched; `query` in the order of its names."""
 
     origin: str

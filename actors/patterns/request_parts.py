@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Literal, cast
 from urllib.parse import quote, unquote, unquote_plus, urlsplit
+
+from msgspec import Struct
 
 from actors.patterns.templates import AddressSlot, AnswerSlot, Piece, formatted
 from protocol.patterns.sample import ApiExchange
@@ -27,8 +28,7 @@ _URL_SAFE: Final = "!~*'():@,;$"
 LeafKind = Literal["segment", "value", "text", "number", "document"]
 
 
-@dataclass(frozen=True, slots=True)
-class RequestLeaf:
+class RequestLeaf(Struct, frozen=True):
     """A value of a request, decoded; `raw` is how it was written."""
 
     kind: LeafKind
@@ -36,8 +36,7 @@ class RequestLeaf:
     raw: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class RequestParts:
+class RequestParts(Struct, frozen=True):
     """A request taken apart: what is the same in all requests of its kind (`skeleton`), and its values."""
 
     skeleton: str

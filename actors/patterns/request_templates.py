@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
+from msgspec import Struct
 
 from actors.patterns.explaining import KnownValues, known_of
 from actors.patterns.matching import match
@@ -22,8 +22,7 @@ _BUILDS: Final = ("_next", "data")
 """The segments before one that names the build of a site: it changes with each, and stands in no address."""
 
 
-@dataclass(frozen=True, slots=True)
-class Observed:
+class Observed(Struct, frozen=True):
     """A page, and what its scripts were answered, in order; `logged_in`: a saved login was used for it."""
 
     page_url: str
@@ -31,8 +30,7 @@ class Observed:
     logged_in: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class _Found(Struct, frozen=True):
     """A request that all pages make: its parts on each page, and the pieces that give each of its values."""
 
     parts: tuple[RequestParts, ...]

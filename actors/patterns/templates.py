@@ -11,10 +11,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, cast
 from urllib.parse import quote, unquote
+
+from msgspec import Struct
 
 from actors.patterns.slots import MAX_VALUE_CHARS, NAME, fits, is_value
 
@@ -45,8 +46,7 @@ class FillError(ValueError):
         self.where = where
 
 
-@dataclass(frozen=True, slots=True)
-class AddressSlot:
+class AddressSlot(Struct, frozen=True):
     """A value of a page's address; with `fixed`, none but this has been seen.
 
     What a request has for a number may be that many `times`, and `plus` so many.
@@ -72,8 +72,7 @@ class AddressSlot:
         return str(number) if 0 <= number < _MOST else None
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerSlot:
+class AnswerSlot(Struct, frozen=True):
     """A value of the answer of an earlier request: its number, and the keys that lead to it."""
 
     number: int
@@ -153,8 +152,7 @@ def is_json_template(template: str) -> bool:
     return template.lstrip().startswith(("{{", "["))
 
 
-@dataclass(frozen=True, slots=True)
-class _Values:
+class _Values(Struct, frozen=True):
     slots: Mapping[str, str]
     answers: Sequence[Any]
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Protocol
 
 from anyio import to_thread
+from msgspec import Struct
 
 from actors.planner.solution import Chosen, Solution, TaskSoFar, Unsolved, UserAsked
 from actors.planner.values import shown_values
@@ -41,8 +41,7 @@ class PageModels(Protocol):
         ...
 
 
-@dataclass(frozen=True, kw_only=True)
-class StepChooser:
+class StepChooser(Struct, frozen=True, kw_only=True):
     """Chooses for one task; `models` is None where none may be asked."""
 
     rules: StepRules

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from dataclasses import dataclass
 from typing import Protocol
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from actors.planner.page_evidence import field_facts, page_document, stands_in
 from actors.planner.tool_calls import tool_call_of
@@ -62,8 +61,7 @@ class ActionGate(Protocol):
         ...
 
 
-@dataclass(frozen=True, kw_only=True)
-class ClientGate:
+class ClientGate(Struct, frozen=True, kw_only=True):
     """The gate for the actions of one client."""
 
     bus: Requester

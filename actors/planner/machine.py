@@ -8,10 +8,11 @@ ways is taken, and when a task is given up. A task always ends: each round takes
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
+
+from msgspec import Struct
 
 from protocol.acting.steps import (
     SUCCESS_CONFIDENCE,
@@ -55,8 +56,7 @@ class FailureKind(StrEnum):
     NOT_NOW = "not_now"
 
 
-@dataclass(frozen=True, kw_only=True)
-class NextMove:
+class NextMove(Struct, frozen=True, kw_only=True):
     """What follows, and why where that is for people."""
 
     kind: MoveKind

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final, Literal, cast
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from actors import redact
 from actors.planner.tool_calls import SURFACE, tool_call_of
@@ -34,8 +33,7 @@ _LEAST_MASKED: Final = 4
 """A shorter value may stand in any text by chance."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Performed:
+class Performed(Struct, frozen=True, kw_only=True):
     """What came of an action: `code` and `message` of what it failed with, or `approval`, which it waits for.
 
     `text` is what it has read or changed, in few words; of what the web says in it nothing is to be followed.
@@ -50,8 +48,7 @@ class Performed:
     documents: tuple[Document[Content], ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Performer:
+class Performer(Struct, frozen=True, kw_only=True):
     """Acts for one task of one caller, in one browser session.
 
     `values` are put in where an action says `{name}`: sealed on their way to the field, and told by nobody after that.
@@ -66,7 +63,7 @@ class Performer:
     scopes: tuple[str, ...] = ()
     local: bool = False
     user_words: tuple[str, ...] = ()
-    values: Mapping[str, str] = field(default_factory=dict[str, str])
+    values: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
 
     async def tree(self, **wanted: Any) -> PageTree:
         """Read the page as it stands; `wanted` are further fields of `AskTree`.

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
-from msgspec import structs
+from msgspec import Struct, structs
 from rapidfuzz import fuzz
 
 from actors.planner.solution import Chosen, Solution, StepOver, TaskSoFar, Unsolved
@@ -21,8 +20,7 @@ CLEARER: Final = 0.05
 _NAME, _CONTEXT, _ID = 0.6, 0.25, 0.15
 
 
-@dataclass(frozen=True)
-class RecordedSteps:
+class RecordedSteps(Struct, frozen=True):
     """The steps of a task that was recorded, in place of rules that would find them."""
 
     past: TaskState

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from actors import redact
 from actors.planner import machine
@@ -80,8 +80,7 @@ WAITED: Final = StepVerdict(
 DENIED: Final = StepVerdict(succeeded=False, confidence=1.0, tier=VerificationTier.GATE, evidence=())
 
 
-@dataclass(frozen=True, kw_only=True)
-class RoundOutcome:
+class RoundOutcome(Struct, frozen=True, kw_only=True):
     """How the task stands after a round; `due` is the action that comes next, for whoever has the page.
 
     Without one the task is over (`state.status.final`), or waits for its user (NEEDS_USER_INPUT: `state.question`,

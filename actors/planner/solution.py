@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from protocol.acting.actions import ActionCall
 from protocol.acting.steps import Expectation, TakenAction
 
 
-@dataclass(frozen=True, kw_only=True)
-class TaskSoFar:
+class TaskSoFar(Struct, frozen=True, kw_only=True):
     """What whoever chooses knows of a task: its goal, the values that were given for it, and what was done."""
 
     goal: str
@@ -21,8 +21,7 @@ class TaskSoFar:
     user_words: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Chosen:
+class Chosen(Struct, frozen=True, kw_only=True):
     """An action, how sure it is that it is the right one (0 to 1), and what it should bring about."""
 
     action: ActionCall
@@ -32,8 +31,7 @@ class Chosen:
     by: Literal["rule", "model"] = "rule"
 
 
-@dataclass(frozen=True, kw_only=True)
-class UserAsked:
+class UserAsked(Struct, frozen=True, kw_only=True):
     """Only the user can say: of `options` several are alike, or `missing` was not told."""
 
     question: str
@@ -41,16 +39,14 @@ class UserAsked:
     missing: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class StepOver:
+class StepOver(Struct, frozen=True, kw_only=True):
     """The step is done already, or needs nothing; `text` is what it was to find out."""
 
     why: str
     text: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Unsolved:
+class Unsolved(Struct, frozen=True, kw_only=True):
     """Nobody here knows what to do."""
 
     why: str

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 import idna
+from msgspec import Struct
 
 from actors.fields.normalisation import mixes_scripts, skeleton, visible
 from actors.sites import site_of
@@ -24,8 +24,7 @@ _TYPO_CHARS: Final = 6
 """From which length on a name that differs in one letter is taken for a slip on purpose."""
 
 
-@dataclass(frozen=True)
-class Address:
+class Address(Struct, frozen=True):
     """An address in its parts: `data` is path, query and fragment, decoded once."""
 
     given: str

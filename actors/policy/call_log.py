@@ -11,7 +11,7 @@ import anyio
 import msgspec
 import stamina
 import structlog
-from msgspec import structs
+from msgspec import Struct, structs
 
 from bus import TransportError
 from bus.errors import LineTooLargeError
@@ -46,8 +46,7 @@ MOST_ANSWERED: Final = 2_000
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class CallLog:
+class CallLog(Struct, frozen=True):
     """The calls of the journal; every method waits while the bus is away, for `JOURNAL_S` at most.
 
     What is run, and what came of it, is sealed once more by `seal`, for the gate alone.
@@ -143,8 +142,7 @@ class CallLog:
         return history
 
 
-@dataclass(frozen=True, kw_only=True)
-class Likeness:
+class Likeness(Struct, frozen=True, kw_only=True):
     """What calls have in common that one answer counts for."""
 
     caller: str

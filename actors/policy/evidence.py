@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
@@ -34,8 +33,7 @@ MANY_CHARS: Final = 4_000
 """From how much that was read on the loop is not to wait for it being looked through."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class GateCall:
+class GateCall(Struct, frozen=True, kw_only=True):
     """A call that has been understood: `given` are its arguments in the form that all surfaces share."""
 
     tool: Tool[Any]
@@ -60,8 +58,7 @@ class GateCall:
         return own if own is not None else self.request.context.tab
 
 
-@dataclass(frozen=True, kw_only=True)
-class Gathered:
+class Gathered(Struct, frozen=True, kw_only=True):
     """What was found out about a call; `site` is that of the page which it acts on, or that it goes to."""
 
     evidence: GateEvidence

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from typing import Final
 
 import msgspec
+from msgspec import Struct, structs
 
 from actors.addresses import Network
 from actors.policy.call_log import CallBook, CallLog, Likeness
@@ -35,8 +35,7 @@ REMEMBERED: Final = frozenset({Reason.ASSIST_REQUIRES_APPROVAL, Reason.SHARE_REQ
 """What one answer may be given about for more than one call; all else is asked about each time."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Gate:
+class Gate(Struct, frozen=True, kw_only=True):
     """Decides by the rules in force, and by what was allowed before."""
 
     rules: Watched[GateRules]
@@ -64,7 +63,7 @@ class Gate:
             site=gathered.site,
         )
         if self.book.granted(like, now_ms() - self.rules.value.remembered_ms()):
-            gathered = replace(gathered, evidence=replace(gathered.evidence, granted=True))
+            gathered = structs.replace(gathered, evidence=structs.replace(gathered.evidence, granted=True))
             decision = self._judge(call, gathered)
         return decision, gathered
 

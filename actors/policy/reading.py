@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final
+
+from msgspec import Struct, structs
 
 from actors.fields.normalisation import folded, has_cjk, visible
 from actors.policy.addresses import Address, addresses_in, hosts_in, parsed
@@ -40,16 +41,14 @@ _MAX_QUOTED: Final = 400
 _BEFORE_CHARS: Final = 60
 
 
-@dataclass(frozen=True)
-class SharedWords:
+class SharedWords(Struct, frozen=True):
     """Words in a row that a document has too: the text, and how many that are not the user's."""
 
     text: str = ""
     words: float = 0.0
 
 
-@dataclass(frozen=True)
-class UserSpeech:
+class UserSpeech(Struct, frozen=True):
     """What the user has said."""
 
     tokens: frozenset[str]
@@ -82,7 +81,7 @@ class UserSpeech:
 
     def knowing(self, documents: Sequence[DocumentWords]) -> UserSpeech:
         """Return it with the words of documents that tell nothing to whoever gets them."""
-        return replace(self, tokens=self.tokens.union(*(one.tokens for one in documents)))
+        return structs.replace(self, tokens=self.tokens.union(*(one.tokens for one in documents)))
 
     def has(self, token: str) -> bool:
         """Whether a word is the user's, in whatever form of it."""
@@ -102,8 +101,7 @@ class UserSpeech:
         return any(self.has(token) for token in tokens if token not in generic_words())
 
 
-@dataclass(frozen=True)
-class DocumentWords:
+class DocumentWords(Struct, frozen=True):
     """What a document says: its words, pairs of them, what looks secret, its links."""
 
     doc_id: str

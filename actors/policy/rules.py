@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final
 
-from msgspec import UNSET
+import msgspec
+from msgspec import UNSET, Struct
 
 from actors.policy.taint import TaintFinding
 from actors.policy.targets import CallTarget
@@ -65,8 +65,7 @@ _WHY: Final[Mapping[Reason, str]] = MappingProxyType(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class GateEvidence:
+class GateEvidence(Struct, frozen=True, kw_only=True):
     """What is known of a call beyond its words.
 
     `element` is what it acts on, `kind` what that is for. `query` says why a query is sensitive, "" where it is not.
@@ -85,8 +84,7 @@ class GateEvidence:
     granted: bool = False
 
 
-@dataclass(frozen=True)
-class RuleFinding:
+class RuleFinding(Struct, frozen=True):
     """What one rule says."""
 
     verb: Verb
@@ -98,14 +96,13 @@ class RuleFinding:
 _STRICTEST: Final = (Verb.DENY, Verb.ASK, Verb.ALLOW)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Judgement:
+class Judgement(Struct, frozen=True, kw_only=True):
     """A call with everything that is known of it, and the rules that are in force."""
 
     tool: Tool[Any]
     request: ToolRequest
-    evidence: GateEvidence = field(default_factory=GateEvidence)
-    rules: GateRules = field(default_factory=GateRules)
+    evidence: GateEvidence = msgspec.field(default_factory=GateEvidence)
+    rules: GateRules = msgspec.field(default_factory=GateRules)
 
     def decide(self) -> Decision:
         """Return what the gate says: of all findings the first of the strictest."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any, Final, cast
 
@@ -30,8 +29,7 @@ _KEPT_WORDS: Final = 6.0
 _OPAQUE: Final = re.compile(r"(?=[\w~+/=-]*\d)(?=[\w~+/=-]*[A-Za-z])[\w~+/=-]{20,}")
 
 
-@dataclass(frozen=True)
-class TaintFinding:
+class TaintFinding(Struct, frozen=True):
     """One argument that carries what a document says: what, of which document ("" where of none), and why it counts."""
 
     argument: str
@@ -68,8 +66,7 @@ _NAMES_NOTHING: Final = frozenset(
 """Arguments that carry a choice or an id, nothing that anybody said."""
 
 
-@dataclass(frozen=True)
-class _Evidence:
+class _Evidence(Struct, frozen=True):
     """What a call comes out of."""
 
     user: UserSpeech

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Any, Final, cast
 from urllib.parse import SplitResult, unquote, urlsplit
+
+from msgspec import Struct
 
 from actors.addresses import Network, allowed, names_private_network
 from actors.page_addresses import ascii_host
@@ -22,8 +23,7 @@ _STRIPPED: Final = str.maketrans("", "", "\t\r\n")
 """What a browser takes out of an address before it reads it (WHATWG URL)."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class CallTarget:
+class CallTarget(Struct, frozen=True, kw_only=True):
     """An address that a call leads to: its host, and why it is refused or doubted; `of_form`: what is typed goes there.
 
     `host` is "" where it has none.

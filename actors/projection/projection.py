@@ -8,6 +8,7 @@ from typing import ClassVar, Generic, Protocol, TypeVar
 from weakref import WeakValueDictionary
 
 import anyio
+from msgspec import Struct
 
 from actors.projection.database import START, Database, JournalPosition, Write
 from bus.stores import JournalLine
@@ -15,8 +16,7 @@ from bus.stores import JournalLine
 A = TypeVar("A")
 
 
-@dataclass(frozen=True)
-class TableUpdate:
+class TableUpdate(Struct, frozen=True):
     """What lines change: the statements that write it, and the names of all that has changed by them."""
 
     writes: Sequence[Write]

@@ -10,6 +10,7 @@ from random import random
 from typing import Final
 
 import msgspec
+from msgspec import Struct
 
 from actors.router.figures import RecentCalls
 from actors.router.pool import ProviderPool
@@ -27,8 +28,7 @@ _Talk = tuple[str, str, str]
 """A conversation of a caller about a tool; the ids of conversations are of the callers' own choice."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Needs:
+class Needs(Struct, frozen=True, kw_only=True):
     """What a model must be able to do for a request; a schema all can be held to, by one means or another."""
 
     images: bool = False
@@ -39,6 +39,9 @@ class Needs:
         """Return what a call needs."""
         images = any(isinstance(part, ImagePart) for message in call.messages for part in message.parts)
         return cls(images=images, tools=bool(call.tools))
+
+
+NO_NEEDS = Needs()
 
 
 @dataclass
@@ -69,13 +72,13 @@ class Chooser:
         )
         return self.decide(request, needs)
 
-    def decide(self, request: RouteRequest, needs: Needs = Needs()) -> RoutePlan:
+    def decide(self, request: RouteRequest, needs: Needs = NO_NEEDS) -> RoutePlan:
         """Decide without a call; nobody is asked."""
         return self.table().decide(
             request, lambda name: self.why_not(name, needs), lambda name: self.recent.of(request.tool, name)
         )
 
-    def why_not(self, name: ModelName, needs: Needs = Needs()) -> str:
+    def why_not(self, name: ModelName, needs: Needs = NO_NEEDS) -> str:
         """Return why a model cannot be asked now; empty: it can."""
         if name.provider not in self.pool.available:
             return KEYLESS

@@ -5,12 +5,12 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Final, Literal
 
 import anyio
 import structlog
 from anyio import to_thread
+from msgspec import Struct
 
 from actors.router.credentials import (
     CredentialFile,
@@ -35,8 +35,7 @@ LOOK_EVERY_S: Final = 1.0
 """How soon a change of the stored credentials is seen."""
 
 
-@dataclass(frozen=True)
-class _Entry:
+class _Entry(Struct, frozen=True):
     """How a provider stands; `why_not` is empty where it can be asked."""
 
     kind: ProviderKind

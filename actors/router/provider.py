@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+import msgspec
 from msgspec import Struct
 
 from protocol.models import CallErrorKind, ModelMessage, OutputSchema, Provider, TokenUsage, ToolDefinition, ToolUsePart
@@ -32,8 +32,7 @@ class ProviderCredentials(Struct, frozen=True, kw_only=True, omit_defaults=True)
         return f"ProviderCredentials(base_url={self.base_url!r}, region={self.region!r})"
 
 
-@dataclass(frozen=True, kw_only=True)
-class ModelRequest:
+class ModelRequest(Struct, frozen=True, kw_only=True):
     """One request to one model; with `output` the provider is to hold its answer to the schema by its `means`.
 
     `native`: by the provider's own structured output; `tool`: as the arguments of a tool that the model must call;
@@ -51,8 +50,7 @@ class ModelRequest:
     """How long it may take until anything comes; the whole is bounded by the cancel scope of the caller."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ModelCompletion:
+class ModelCompletion(Struct, frozen=True, kw_only=True):
     """What a model answered; `model` is the one that the provider says has served."""
 
     text: str
@@ -93,8 +91,7 @@ class ProviderClient(Protocol):
         ...
 
 
-@dataclass(frozen=True, kw_only=True)
-class Capabilities:
+class Capabilities(Struct, frozen=True, kw_only=True):
     """What the models of a provider can do, as far as is known beforehand; a router learns what is not so."""
 
     tools: bool = True
@@ -104,8 +101,7 @@ class Capabilities:
     """Runs on a machine of the operator: no price, and long until the first word."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ProviderKind:
+class ProviderKind(Struct, frozen=True, kw_only=True):
     """A row of the table of providers, one file each in `providers/`.
 
     `requires` are the fields of ProviderCredentials without which it cannot be asked, `environment` the variables that
@@ -120,7 +116,7 @@ class ProviderKind:
     environment: Mapping[str, tuple[str, ...]]
     make: Callable[[ProviderCredentials, Collection[str]], ProviderClient]
     capabilities: Capabilities = Capabilities()
-    defaults: Mapping[str, str] = field(default_factory=dict[str, str])
+    defaults: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
     complete: Callable[[ProviderCredentials], ProviderCredentials] = lambda given: given
     modules: tuple[str, ...] = ()
     """Without these the provider is not available: they come with the extra `weft[llm]`."""

@@ -11,6 +11,8 @@ from http import HTTPStatus
 from types import MappingProxyType
 from typing import Final, Literal
 
+from msgspec import Struct
+
 from actors.router.provider import ProviderError
 from protocol.models import CallErrorKind, ModelName
 
@@ -33,8 +35,7 @@ LONGEST_ASKED_MS: Final = 3_600_000
 MOST_LEFT_ALONE: Final = 1_000
 
 
-@dataclass(frozen=True, kw_only=True)
-class ErrorReaction:
+class ErrorReaction(Struct, frozen=True, kw_only=True):
     """What follows an error: how often the same model is asked again, what is left alone, whether another is asked."""
 
     retries: int = 0
@@ -71,8 +72,7 @@ def pause_ms(kind: CallErrorKind, tries: int, retry_after_ms: int | None) -> int
     return 0 if tries <= reaction.retries else None
 
 
-@dataclass(frozen=True)
-class _Cooling:
+class _Cooling(Struct, frozen=True):
     until_ms: int
     failures: int
 

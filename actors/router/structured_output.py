@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import msgspec
 from anyio import to_thread
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Struct, UnsetType, structs
 
 from actors.router.provider import (
     Capabilities,
@@ -55,8 +55,7 @@ class LearnedCapabilities:
         self._lacking.setdefault(name, set()).add(means)
 
 
-@dataclass(frozen=True, kw_only=True)
-class StructuredAnswer:
+class StructuredAnswer(Struct, frozen=True, kw_only=True):
     """An answer with the data that it comes to, and by what means; usage is that of all requests it took."""
 
     completion: ModelCompletion
@@ -64,8 +63,7 @@ class StructuredAnswer:
     means: StructuredMeans | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class ModelPort:
+class ModelPort(Struct, frozen=True, kw_only=True):
     """A model as it is asked: its client, its name, and what is known of what it can do."""
 
     client: ProviderClient
@@ -129,24 +127,24 @@ class _StructuredCall:
 
     async def _try(self, means: StructuredMeans) -> StructuredAnswer | None:
         """Ask by some means, and once more by words with what was wrong; None where the answer does not match."""
-        request = replace(self.request, means=means)
+        request = structs.replace(self.request, means=means)
         if means == "prompt":
-            request = replace(request, messages=(*self.request.messages, _instruction(self.output)))
+            request = structs.replace(request, messages=(*self.request.messages, _instruction(self.output)))
         completion = await self._ask(request)
         if completion.finish == "refused":
             raise ProviderError(CallErrorKind.REFUSED, f"{self.port.name.model} refused to answer")
         if means != "tool" and self.request.tools and completion.tool_calls:
-            return StructuredAnswer(completion=replace(completion, usage=self.usage), means=means)
+            return StructuredAnswer(completion=structs.replace(completion, usage=self.usage), means=means)
         data, complaints = await self._read(means, completion)
         if complaints and means == "prompt":
             again = (*request.messages, _assistant_turn(completion.text), _complaint(complaints))
-            completion = await self._ask(replace(request, messages=again))
+            completion = await self._ask(structs.replace(request, messages=again))
             data, complaints = await self._read(means, completion)
         if complaints:
             if data is UNSET and completion.finish == "stop" and means != "prompt":
                 self.refused.add(means)  # it was ignored: this is no JSON at all
             return None
-        return StructuredAnswer(completion=replace(completion, usage=self.usage), data=data, means=means)
+        return StructuredAnswer(completion=structs.replace(completion, usage=self.usage), data=data, means=means)
 
     async def _ask(self, request: ModelRequest) -> ModelCompletion:
         completion = await self.port.client.answer(request)

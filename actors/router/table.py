@@ -8,8 +8,10 @@ its row, and after those for the model of the same class of the first provider t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import Final
+
+import msgspec
+from msgspec import Struct
 
 from protocol.models import ModelClass, ModelName, RouteCandidate, RouteDecision, RouteReason
 from protocol.routes import Override, Route
@@ -24,8 +26,7 @@ WhyNot = Callable[[ModelName], str]
 """Why a model cannot be asked now; empty: it can."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class CallFigures:
+class CallFigures(Struct, frozen=True, kw_only=True):
     """What recent calls of a tool to a model came to."""
 
     calls: int = 0
@@ -36,13 +37,12 @@ class CallFigures:
 Figures = Callable[[ModelName], CallFigures]
 
 
-@dataclass(frozen=True)
-class OverrideTable:
+class OverrideTable(Struct, frozen=True):
     """The overrides by who made them."""
 
-    manual: PatternTable[Override] = field(default_factory=lambda: PatternTable[Override]({}, ()))
-    tested: PatternTable[Override] = field(default_factory=lambda: PatternTable[Override]({}, ()))
-    learned: PatternTable[Override] = field(default_factory=lambda: PatternTable[Override]({}, ()))
+    manual: PatternTable[Override] = msgspec.field(default_factory=lambda: PatternTable[Override]({}, ()))
+    tested: PatternTable[Override] = msgspec.field(default_factory=lambda: PatternTable[Override]({}, ()))
+    learned: PatternTable[Override] = msgspec.field(default_factory=lambda: PatternTable[Override]({}, ()))
 
     @classmethod
     def of(cls, rows: Iterable[Override]) -> OverrideTable:
@@ -55,8 +55,7 @@ class OverrideTable:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Kept:
+class Kept(Struct, frozen=True, kw_only=True):
     """Who has answered a conversation before: `rule` is whom the table named then, and must still name."""
 
     name: ModelName
@@ -64,8 +63,7 @@ class Kept:
     rule: ModelName
 
 
-@dataclass(frozen=True, kw_only=True)
-class RoutePlan:
+class RoutePlan(Struct, frozen=True, kw_only=True):
     """A decision, and who is asked in turn: the first is the one decided for; none where nobody can be asked."""
 
     decision: RouteDecision
@@ -74,8 +72,7 @@ class RoutePlan:
     """Whom the table names, whether it can be asked or not."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class RouteRequest:
+class RouteRequest(Struct, frozen=True, kw_only=True):
     """What is decided: for which tool, whether pictures are shown, and what goes before the table.
 
     `draw` is a random number of [0, 1) that says whether this call goes to a model under test.
@@ -88,12 +85,11 @@ class RouteRequest:
     draw: float = 1.0
 
 
-@dataclass(frozen=True)
-class RoutingTable:
+class RoutingTable(Struct, frozen=True):
     """The configuration with the overrides over it."""
 
-    routing: Routing = field(default_factory=Routing)
-    overrides: OverrideTable = field(default_factory=OverrideTable)
+    routing: Routing = msgspec.field(default_factory=Routing)
+    overrides: OverrideTable = msgspec.field(default_factory=OverrideTable)
 
     def decide(self, request: RouteRequest, why_not: WhyNot, figures: Figures) -> RoutePlan:
         """Choose among those that can be asked; the reason is one of 004's five."""

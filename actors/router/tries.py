@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import anyio
+import msgspec
 import stamina
 import structlog
 from anyio import get_cancelled_exc_class
-from msgspec import structs
+from msgspec import Struct, structs
 
 from actors.router import pricing, structured_output
 from actors.router.budget import Hold, ModelBudget
@@ -46,15 +47,14 @@ MOST_TRIES: Final = 5
 """Of one model; its reactions allow fewer."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class CallDependencies:
+class CallDependencies(Struct, frozen=True, kw_only=True):
     """What calls are made with, the same for all."""
 
     bus: Publisher
     chooser: Chooser
     budget: ModelBudget
     recorder: CallRecorder
-    learned: LearnedCapabilities = field(default_factory=LearnedCapabilities)
+    learned: LearnedCapabilities = msgspec.field(default_factory=LearnedCapabilities)
 
 
 @dataclass(kw_only=True)
@@ -70,8 +70,7 @@ class CallInHand:
     spent_usd: float = 0.0
 
 
-@dataclass(frozen=True, kw_only=True)
-class ModelResult:
+class ModelResult(Struct, frozen=True, kw_only=True):
     """What a model answered, and what that cost; None: no price is known."""
 
     answer: StructuredAnswer

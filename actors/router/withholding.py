@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import msgspec
-from msgspec import structs
+from msgspec import Struct, structs
 
 from actors.router.provider import ModelCompletion, ModelRequest, ProviderClient, ProviderCredentials, Write
 from protocol.models import ToolUsePart
@@ -18,8 +18,7 @@ MIN_SECRET_CHARS = 12
 _OPEN = frozenset({"base_url", "resource_name", "region"})
 
 
-@dataclass(frozen=True)
-class WithholdingClient:
+class WithholdingClient(Struct, frozen=True):
     """A client whose answers and streams have none of `secrets`, in whatever pieces they come."""
 
     inner: ProviderClient
@@ -50,7 +49,7 @@ class WithholdingClient:
         await self.inner.aclose()
 
     def _without(self, completion: ModelCompletion) -> ModelCompletion:
-        return replace(
+        return structs.replace(
             completion,
             text=_withheld(completion.text, self.secrets),
             model=_withheld(completion.model, self.secrets),

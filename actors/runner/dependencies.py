@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from actors.runner.flows.shelf import FlowShelf
 from actors.runner.inputs import Vault
@@ -16,8 +16,7 @@ from bus.stores import FileStore, KeyTable
 from protocol.runs.requests import IdempotencyEntry
 
 
-@dataclass(frozen=True)
-class RunnerDependencies:
+class RunnerDependencies(Struct, frozen=True):
     """One replica's access to the bus, the ledger, the stores, the templates and the secrets."""
 
     bus: Bus

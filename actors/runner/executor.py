@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import anyio
 import structlog
+from msgspec import Struct
 
 from actors.runner import inputs
 from actors.runner.browser_session import BrowserSession, StoppedError
@@ -112,8 +113,7 @@ class _Claim:
             await self.refresh()
 
 
-@dataclass(frozen=True)
-class _Plan:
+class _Plan(Struct, frozen=True):
     """What a run consists of, by its template."""
 
     template: TaskTemplate[Any]

@@ -6,10 +6,10 @@ import csv
 import io
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, cast
 
 import structlog
+from msgspec import Struct
 
 from actors.runner.template import ResultTable, TaskTemplate
 from protocol.codec import encode
@@ -28,8 +28,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 Cell = str | int | float | bool | None
 
 
-@dataclass(frozen=True)
-class ExportFile:
+class ExportFile(Struct, frozen=True):
     """A file of a run, before it is stored."""
 
     type: ArtifactType

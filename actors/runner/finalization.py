@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import anyio
 import msgspec
 import structlog
 from anyio import to_thread
+from msgspec import Struct
 
 from actors.runner import exports
 from actors.runner.dependencies import RunnerDependencies
@@ -31,8 +31,7 @@ END_S: Final = 120.0
 """How long it may take to put a result together and keep it."""
 
 
-@dataclass(frozen=True)
-class _Stored:
+class _Stored(Struct, frozen=True):
     """A file whose bytes are kept; `size` in bytes."""
 
     artifact_id: str
@@ -40,8 +39,7 @@ class _Stored:
     size: int
 
 
-@dataclass(frozen=True)
-class _Output:
+class _Output(Struct, frozen=True):
     """What a run leaves, whatever state it ends in: its inline result, whether that is shortened, and its files."""
 
     result: Any = None
@@ -49,8 +47,7 @@ class _Output:
     files: tuple[_Stored, ...] = ()
 
 
-@dataclass(frozen=True)
-class RunFinalization:
+class RunFinalization(Struct, frozen=True):
     """A run whose steps are over; `failure` is what kept it from doing them, if anything did."""
 
     dependencies: RunnerDependencies

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
 
 import anyio
+from msgspec import Struct
 
 from actors.runner import login_rules
 from actors.runner.login_rules import FieldQuery, LoginField
@@ -51,8 +51,7 @@ RUN_AGAIN: Final = Action(
 _INDICATOR: Final = "inputs.successIndicator"
 
 
-@dataclass(frozen=True)
-class LoginPage:
+class LoginPage(Struct, frozen=True):
     """The tab in which a run logs in."""
 
     context: StepContext

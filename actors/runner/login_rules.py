@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from urllib.parse import quote, quote_plus, urldefrag, urlsplit
+
+from msgspec import Struct
 
 from actors.runner.login_types import Credentials, FormFields, Hints, Locate, LoginForm, LoginInputs
 from protocol.browsers.operations import CSS
@@ -44,8 +45,7 @@ KINDS: Mapping[LoginField, frozenset[ElementKind]] = {
 }
 
 
-@dataclass(frozen=True)
-class FieldQuery:
+class FieldQuery(Struct, frozen=True):
     """How a field is found: by the `query` of find_element, from the input `named`; by default without one."""
 
     field: LoginField

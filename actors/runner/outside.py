@@ -11,6 +11,7 @@ from typing import Final
 import anyio
 import httpx2
 from anyio import to_thread
+from msgspec import Struct
 
 from actors.settings import Settings
 from actors.web.cookies import refusing_jar
@@ -24,8 +25,7 @@ MAX_WAIT_MS: Final = 60_000
 """How long a server may have itself waited for."""
 
 
-@dataclass(frozen=True)
-class OutsideAnswer:
+class OutsideAnswer(Struct, frozen=True):
     """What a server has answered: its body is cut where it is longer than was wanted."""
 
     status: int

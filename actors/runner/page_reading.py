@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from http import HTTPStatus
 from itertools import chain, islice
 from types import MappingProxyType
 
 import anyio
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Struct, UnsetType
 
 from actors.runner.page_items import MAX_TITLE_CHARS, ElementTold, Extract, PageInfoTold, PageItem, SectionTold, cut
 from actors.runner.page_markdown import markdown_of, sections
@@ -166,8 +165,7 @@ async def _dismiss(context: StepContext, tab: int, dialog: PastDialog | None) ->
         dialog = (await operate(context, HandleDialog(action="dismiss", tab_id=tab), Acted)).dialog
 
 
-@dataclass(frozen=True)
-class _TabReading:
+class _TabReading(Struct, frozen=True):
     """What was read in a tab: where it went, and its elements and words as far as they are wanted."""
 
     navigated: Navigated

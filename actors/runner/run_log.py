@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
+import msgspec
 import stamina
 import structlog
+from msgspec import Struct, structs
 
 from bus import TransportError
 from bus.stores import JournalLog
@@ -38,8 +39,7 @@ LEDGER_S: Final = 30.0
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class RunHistory:
+class RunHistory(Struct, frozen=True):
     """A run after some of its lines: how it stands, and the lines that count.
 
     `taken` is who has it now, `steps` are the outcomes of its steps by their numbers, `last` is the sequence of the
@@ -49,7 +49,7 @@ class RunHistory:
     state: RunState | None = None
     created: RunCreated | None = None
     taken: RunTaken | None = None
-    steps: Mapping[int, StepEnded] = field(default_factory=dict[int, StepEnded])
+    steps: Mapping[int, StepEnded] = msgspec.field(default_factory=dict[int, StepEnded])
     last: int = 0
 
     @property
@@ -80,7 +80,11 @@ class RunHistory:
         """
         if isinstance(line, StepEnded):
             state = fold(self.state, sequence, line, recorded=line.index in self.steps)
-            return self if state is self.state else replace(self, state=state, steps={**self.steps, line.index: line})
+            return (
+                self
+                if state is self.state
+                else structs.replace(self, state=state, steps={**self.steps, line.index: line})
+            )
         return RunHistory(
             state=fold(self.state, sequence, line),
             created=line if isinstance(line, RunCreated) else self.created,
@@ -101,18 +105,17 @@ class RunHistory:
                 # `after` copies the outcomes for each: 5,000 steps would take a second.
                 state = fold(history.state, sequence, line, recorded=line.index in steps)
                 if state is not history.state:
-                    history, steps[line.index] = replace(history, state=state), line
+                    history, steps[line.index] = structs.replace(history, state=state), line
             else:
                 history = history.after(sequence, line)
-        return replace(history, steps=steps)
+        return structs.replace(history, steps=steps)
 
 
 NextLine = Callable[[RunHistory], LedgerLine | None]
 """Returns the line to write of a run as it stands, if there is one to write."""
 
 
-@dataclass(frozen=True)
-class RunLog:
+class RunLog(Struct, frozen=True):
     """The runs of the ledger; every call waits while the bus is away, for `LEDGER_S` at most."""
 
     ledger: JournalLog[LedgerLine]

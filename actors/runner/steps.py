@@ -6,12 +6,13 @@ import base64
 import hashlib
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar, cast
 
 import anyio
 import msgspec
 import structlog
+from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.runner.browser_session import BrowserSession, StoppedError, call_with_room
@@ -60,8 +61,7 @@ _SCREENSHOT_QUALITY: Final = 50
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class StepTools:
+class StepTools(Struct, frozen=True):
     """What steps work with beside the browser session: the web, collections, what was discovered, and flows."""
 
     web: WebClient | None = None
@@ -78,7 +78,7 @@ class RunStepContext:
     name: str
     """The name of the attempt, unique among those of all runs."""
 
-    tools: StepTools = StepTools()
+    tools: StepTools = field(default_factory=StepTools)
     failed_at: str = ""
     screenshot: str = ""
     """How the page looked at the end, by its name in CAPTURES, if the run keeps that."""
@@ -211,8 +211,7 @@ class RunStepContext:
                 self.screenshot = taken.image.name
 
 
-@dataclass(frozen=True)
-class StepAttempt:
+class StepAttempt(Struct, frozen=True):
     """One attempt at a step; `started` is when the first one began (ms since the epoch)."""
 
     template: TaskTemplate[Any]

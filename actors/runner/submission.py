@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from actors.runner import inputs
 from actors.runner.dependencies import RunnerDependencies
@@ -23,8 +22,7 @@ from protocol.subjects import RUN
 _INVALID = Code.VALIDATION_INVALID_REQUEST
 
 
-@dataclass(frozen=True)
-class RunSubmission:
+class RunSubmission(Struct, frozen=True):
     """Submits runs for one replica."""
 
     dependencies: RunnerDependencies

@@ -9,7 +9,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
@@ -46,8 +45,7 @@ class SessionUse(StrEnum):
     """One of its own, which the caller goes on with."""
 
 
-@dataclass(frozen=True)
-class Stage:
+class Stage(Struct, frozen=True):
     """Steps that do not wait for each other, `at_once` of them at the same time; a stage waits for the one before it.
 
     `in_tabs`: each of them needs a tab of the run's session, whose number is bounded (002 §8.6). `discovered`: what
@@ -61,16 +59,14 @@ class Stage:
     discovered: bool = False
 
 
-@dataclass(frozen=True)
-class Retry:
+class Retry(Struct, frozen=True):
     """How often a step is tried at most, at once again after one of these codes."""
 
     codes: frozenset[Code] = frozenset()
     tries: int = 1
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """The outcome of a step: its output as JSON says it, or the fault that it ended in, by our code and the tool's.
 
     `url` is the address that the fault is about, if it is about one.
@@ -113,8 +109,7 @@ def outcomes_of(names: Sequence[str], recorded: Mapping[int, Outcome]) -> tuple[
     )
 
 
-@dataclass(frozen=True)
-class ResultTable:
+class ResultTable(Struct, frozen=True):
     """A result as rows, for CSV: every cell is text, a number, a truth or None."""
 
     header: tuple[str, ...]
@@ -150,8 +145,7 @@ class SourceKeeper(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class SiteFile:
+class SiteFile(Struct, frozen=True):
     """A file of a site as it was sent; `url` is where its redirects led."""
 
     url: str

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from actors.runner import inputs
 from actors.runner.dependencies import RunnerDependencies
@@ -30,8 +30,7 @@ _INVALID = Code.VALIDATION_INVALID_REQUEST
 _MAX_LINE_BYTES = 950_000
 
 
-@dataclass(frozen=True)
-class ValidatedRun:
+class ValidatedRun(Struct, frozen=True):
     """A run that may begin: what is written of it, what is kept in memory alone, and the steps done already."""
 
     run: RunCreated
@@ -39,8 +38,7 @@ class ValidatedRun:
     carried: Sequence[StepEnded] = ()
 
 
-@dataclass(frozen=True)
-class RunValidation:
+class RunValidation(Struct, frozen=True):
     """Validates requests for one replica."""
 
     dependencies: RunnerDependencies

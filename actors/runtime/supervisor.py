@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import anyio
 import structlog
+from msgspec import Struct
 
 from actors.runtime.spawners import Child
 from bus import Bus, TransportError
@@ -175,8 +176,7 @@ MAX_DOUBLINGS = 32
 """No back-off grows any more after so many: what is later is bounded by the policy, not by floating point."""
 
 
-@dataclass(frozen=True)
-class RestartPolicy:
+class RestartPolicy(Struct, frozen=True):
     """More than `limit` deaths within `window_s` are too many; times in seconds."""
 
     limit: int

@@ -16,6 +16,7 @@ from typing import Any
 import anyio
 import msgspec
 from anyio.abc import TaskGroup
+from msgspec import Struct
 
 from actors.actor import Actor, grant_like, grant_of, handlers, purposes_of
 from actors.registry import ACTORS, GATEWAY, kinds
@@ -97,8 +98,7 @@ class Plan:
         return users
 
 
-@dataclass(frozen=True)
-class System:
+class System(Struct, frozen=True):
     """A system that was started; `bus` is the supervisor's, `slots` are those of each actor."""
 
     plan: Plan

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import AsyncGenerator, Callable, Collection
-from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Final
 
 import structlog
+from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.login_merge import fitting, merged
@@ -29,8 +29,7 @@ TRIES: Final = 20
 _EPOCH_BYTES = 12
 
 
-@dataclass(frozen=True)
-class UsableLogin:
+class UsableLogin(Struct, frozen=True):
     """A login as one caller may use it."""
 
     saved: SavedSession
@@ -55,8 +54,7 @@ class UsableLogin:
         return blake2b(words.encode(), digest_size=16).hexdigest()
 
 
-@dataclass(frozen=True)
-class LoginVault:
+class LoginVault(Struct, frozen=True):
     """The saved logins; whoever may not use one does not learn that it is there."""
 
     table: KeyTable[SavedSession]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cached_property
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
+
+from msgspec import Struct
 
 from actors.verdicts.kinds import CODES
 from protocol.browse import MIN_CONTENT_CHARS, ValidationDetails
@@ -16,8 +17,7 @@ from protocol.page import PageKind
 from protocol.pages import PageClaim, PageEvidence, Verdict
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """What a rule says: accepted when `code` is None."""
 
     code: Code | None
@@ -30,8 +30,7 @@ class Finding:
     vendor: str = ""
 
 
-@dataclass(frozen=True)
-class ClaimView:
+class ClaimView(Struct, frozen=True, dict=True):
     """A claim as the rules look at it."""
 
     claim: PageClaim

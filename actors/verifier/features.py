@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from actors.verifier.lexicon import HashedText, folded, phrase_book, plain
@@ -40,8 +40,7 @@ _DECLARED = ("article", "posting", "product", "breadcrumb", "organization", "per
 _MARKS = ("empty_root", "loading_text", "skeleton", "spinner", "enable_javascript")
 
 
-@dataclass(frozen=True)
-class Described:
+class Described(Struct, frozen=True):
     """A claim in numbers: where its hashed words lie (`columns`) with what weight (`values`), and its `dense` ones."""
 
     columns: NDArray[np.int64]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from protocol.page import PageKind
@@ -41,8 +41,7 @@ def plain(markdown: str) -> str:
     return _ESCAPES.sub(" ", markdown)
 
 
-@dataclass(frozen=True)
-class HashedText:
+class HashedText(Struct, frozen=True):
     """A folded text whose pieces can be hashed at once: `sums` are the prefix sums of its hash."""
 
     text: str
@@ -85,8 +84,7 @@ def _powers() -> tuple[Hashes, Hashes]:
     return powers, inverses
 
 
-@dataclass(frozen=True)
-class PhraseBook:
+class PhraseBook(Struct, frozen=True):
     """The phrases, folded, with the kind that each hints at; and by length what each begins with, hashed."""
 
     phrases: tuple[str, ...]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from actors.verifier.features import BUCKETS, Described, describe
@@ -37,8 +37,7 @@ _LOGIN = KINDS.index(PageKind.LOGIN_WALL)
 Weights = NDArray[np.float32]
 
 
-@dataclass(frozen=True)
-class Assessment:
+class Assessment(Struct, frozen=True):
     """What a page is likely to be: `healthy` is calibrated (0 to 1), `kind` the likeliest of what else it may be.
 
     `login` is how probable a request to log in is among all that else it may be. Below `refused_below` it is refused.
@@ -50,8 +49,7 @@ class Assessment:
     refused_below: float = REFUSED_BELOW
 
 
-@dataclass(frozen=True)
-class Grove:
+class Grove(Struct, frozen=True):
     """A sum of complete binary trees, a row each: `value` holds the leaves from left to right.
 
     From node n of a tree the way leads to 2n + 1, or to 2n + 2 where the feature is above the threshold.
@@ -72,8 +70,7 @@ class Grove:
         return float(self.value[rows, node - inner].sum())
 
 
-@dataclass(frozen=True)
-class JudgeModel:
+class JudgeModel(Struct, frozen=True):
     """Two linear models in one, and trees: the first column holds log odds of a healthy page, the others score kinds.
 
     The dense features are moved by `mean` and divided by `spread` for the linear ones. `calibration` holds what the log

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from actors.verdicts.certain import LOGIN_PATH, certain
 from actors.verdicts.kinds import REASONS
@@ -55,8 +54,7 @@ _TEASER_CHARS, _TEASER_END_CHARS = 2_500, 600
 """A page of no more content that speaks of subscribing at its end is a teaser, whatever it declares."""
 
 
-@dataclass(frozen=True)
-class AssessedView(ClaimView):
+class AssessedView(ClaimView, frozen=True):
     """A claim with what weighs its words and its structure."""
 
     assess: Callable[[PageClaim], Assessment]

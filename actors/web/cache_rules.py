@@ -29,6 +29,7 @@ from hishel import (
     Response,
     StoreAndUse,
 )
+from msgspec import Struct
 
 from protocol.web import KeptAnswer
 
@@ -62,8 +63,7 @@ class CacheUse(Enum):
     VALIDATE = auto()
 
 
-@dataclass(frozen=True)
-class RequestDirectives:
+class RequestDirectives(Struct, frozen=True):
     """What the Cache-Control of a request says; times in seconds."""
 
     no_cache: bool = False
@@ -89,8 +89,7 @@ class RequestDirectives:
         )
 
 
-@dataclass(frozen=True)
-class StoredVariants:
+class StoredVariants(Struct, frozen=True):
     """The stored answers of one key, the newest last, as they stand at a revision."""
 
     variants: tuple[KeptAnswer, ...] = ()

@@ -6,7 +6,6 @@ import re
 import time
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
-from dataclasses import dataclass, replace
 from functools import partial
 from http import HTTPStatus
 from types import TracebackType
@@ -15,7 +14,7 @@ from typing import Any, Literal, Self
 import anyio
 import anyio.to_thread
 import httpx2
-from msgspec import UNSET
+from msgspec import UNSET, Struct, structs
 
 from actors.settings import Settings
 from actors.ungrouped import ungrouped
@@ -70,8 +69,7 @@ _MINUTE_MS = 60_000
 _DIRECTIVES = {Freshness.REALTIME: "no-cache", Freshness.CACHED: "max-stale"}
 
 
-@dataclass(frozen=True)
-class Politeness:
+class Politeness(Struct, frozen=True):
     """The limits that a client holds, and what it shares with other replicas; without `limits` nothing waits."""
 
     limits: HostLimits | None = None
@@ -82,8 +80,7 @@ class Politeness:
     files: KeyValues[RobotsFile] | None = None
 
 
-@dataclass(frozen=True)
-class _Followed:
+class _Followed(Struct, frozen=True):
     """An answer, and those on the way to it, whose cookies are for everybody who shares it."""
 
     response: WebResponse
@@ -91,7 +88,7 @@ class _Followed:
 
     def then(self, led: _Followed) -> _Followed:
         """Return the answer that this one led to, with the exchanges of both."""
-        response = replace(
+        response = structs.replace(
             led.response,
             exchanges=(*self.response.exchanges, *led.response.exchanges),
             retry_count=self.response.retry_count + led.response.retry_count,
@@ -239,7 +236,7 @@ class WebClient:
             if step in visited or len(visited) == self._settings.fetch_max_redirects:
                 raise FaultError(fault(Code.HTTP_TOO_MANY_REDIRECTS))
             visited.add(step)
-            further = replace(request, url=str(url), method="GET", body=b"")
+            further = structs.replace(request, url=str(url), method="GET", body=b"")
             followed = followed.then(await self._redirected(further, url, cookies, until, is_led=True))
         return followed
 
@@ -254,7 +251,7 @@ class WebClient:
         retries = 0
         for _ in range(self._settings.fetch_max_redirects + 1):
             turn = await self._turn(request, url, until)
-            hop = self._request(replace(request, method=method, body=body), url, turn)
+            hop = self._request(structs.replace(request, method=method, body=body), url, turn)
             cookies.set_cookie_header(hop)
             step = (str(url), hop.headers.get("cookie", ""))
             if step in visited:
@@ -267,7 +264,7 @@ class WebClient:
             retries += answer.retry_count
             location = answer.headers.get("location")
             if answer.status not in REDIRECTS or location is None or not request.follow:
-                answer = replace(answer, url=str(url), exchanges=tuple(exchanges), retry_count=retries)
+                answer = structs.replace(answer, url=str(url), exchanges=tuple(exchanges), retry_count=retries)
                 return _Followed(answer, tuple(hops))
             url = guard.check_redirect(url, location)
             if answer.status == HTTPStatus.SEE_OTHER or (answer.status in TO_GET and method == "POST"):

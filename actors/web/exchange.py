@@ -14,6 +14,7 @@ import anyio
 import anyio.lowlevel
 import httpcore2
 import httpx2
+from msgspec import Struct
 
 from actors import redact
 from actors.addresses import Network
@@ -41,8 +42,7 @@ _REPEATABLE = frozenset({"GET", "HEAD", "OPTIONS"})
 A = TypeVar("A")
 
 
-@dataclass(frozen=True)
-class WebRequest:
+class WebRequest(Struct, frozen=True):
     """One resource to fetch: for itself, or on behalf of a page.
 
     `headers` are sent beside the client's own and replace those of the same name. `partition` keeps cached answers of
@@ -67,8 +67,7 @@ class WebRequest:
     as_page: bool = False
 
 
-@dataclass(frozen=True)
-class WebResponse:
+class WebResponse(Struct, frozen=True):
     """What a site answered at the end of its redirects: `url` is the last one, `body` is decoded.
 
     `from_cache` means that no body came over the network; `received_at` is when it came or was last confirmed by the
@@ -86,8 +85,7 @@ class WebResponse:
     received_at: float = 0.0
 
 
-@dataclass(frozen=True)
-class SiteExchanges:
+class SiteExchanges(Struct, frozen=True):
     """Makes exchanges with sites one by one, following no redirect, and records them without credentials."""
 
     http: httpx2.AsyncClient

@@ -14,6 +14,7 @@ import anyio
 import msgspec
 import stamina
 import structlog
+from msgspec import Struct
 
 from actors.sites import host_key
 from actors.ungrouped import ungrouped
@@ -53,8 +54,7 @@ _REFUSALS = frozenset({429, 503})
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class Turn:
+class Turn(Struct, frozen=True):
     """One request that waits to be sent; `until` is its deadline, in seconds since the epoch.
 
     What a page loads for itself (`part`) counts among the open requests only. `interval_ms` is what robots.txt wants

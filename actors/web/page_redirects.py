@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from turbohtml import Document, Element, parse
 
 from actors.extraction.parse.addresses import on_the_web
@@ -39,8 +39,7 @@ _STYLED: Final = re.compile(r"iframe[^{}]{0,200}\{([^{}]{0,500})\}")
 _UNREAD: Final = "script, style, noscript, template, noframes, iframe, title"
 
 
-@dataclass(frozen=True)
-class PageRedirect:
+class PageRedirect(Struct, frozen=True):
     """Where a document leads; `delay_s` is how long a refresh waits, `framed` that it is a frame's address."""
 
     url: str

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.gcra import Rate, earliest, taken
@@ -29,8 +29,7 @@ _HORIZON_MS = 1_000.0
 """So far ahead a replica may take slots for those who wait in it; the next ones are for whoever comes first."""
 
 
-@dataclass(frozen=True)
-class HostLimits:
+class HostLimits(Struct, frozen=True):
     """The limits of a host for all replicas together; 0 is no limit. `interval_ms` lies between two requests."""
 
     interval_ms: float = 0.0
@@ -44,8 +43,7 @@ class HostLimits:
         return HostLimits(interval_ms, 1, self.at_once)
 
 
-@dataclass(frozen=True)
-class SlotRequest:
+class SlotRequest(Struct, frozen=True):
     """What one replica requests of a host: so many slots by `until_ms`, and so many open requests by then."""
 
     replica: str
@@ -54,8 +52,7 @@ class SlotRequest:
     until_ms: float
 
 
-@dataclass(frozen=True)
-class GrantedSlots:
+class GrantedSlots(Struct, frozen=True):
     """What it was granted: the times of its slots, and how many requests it may open.
 
     `wait_until_ms` is set where nothing is granted before.

@@ -5,11 +5,11 @@ A body that is text is written as text, which packs better than its base64.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import httpx2
 import msgspec
+from msgspec import structs
 
 from actors import redact
 from actors.web.exchange import WebResponse
@@ -17,8 +17,7 @@ from bus.recording import AnswerForm
 from protocol.codec import MAX_PACKET_BYTES
 
 
-@dataclass(frozen=True)
-class _RecordedResponse(WebResponse):
+class _RecordedResponse(WebResponse, frozen=True):
     """An answer as it is written: its body is in `content` where it is text in UTF-8."""
 
     content: str = ""
@@ -52,7 +51,7 @@ def _read(written: bytes) -> WebResponse:
         msg = f"{len(written)} bytes are no answer of a site"
         raise ValueError(msg)
     answer = _reader.decode(written)
-    return replace(answer, body=answer.content.encode()) if answer.content else answer
+    return structs.replace(answer, body=answer.content.encode()) if answer.content else answer
 
 
 WEB_ANSWER: Final = AnswerForm[WebResponse](_write, _read)

@@ -6,12 +6,12 @@ import re
 import zlib
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from hashlib import blake2b
 from http import HTTPStatus
 
 import anyio
 import structlog
+from msgspec import Struct
 from msgspec.structs import replace
 from protego import Protego
 
@@ -40,8 +40,7 @@ _SITES = 1_000
 _PRODUCT = re.compile(r"[A-Za-z_-]+")
 
 
-@dataclass(frozen=True)
-class RobotsResponse:
+class RobotsResponse(Struct, frozen=True):
     """The answer to the request for a robots.txt; its status is 0 for a site that was not reached.
 
     `unreached` says why, where that was the network.
@@ -52,8 +51,7 @@ class RobotsResponse:
     unreached: Code | None = None
 
 
-@dataclass(frozen=True)
-class RobotsRules:
+class RobotsRules(Struct, frozen=True):
     """The rules of one robots.txt."""
 
     file: RobotsFile

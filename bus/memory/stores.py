@@ -8,6 +8,7 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 
 import anyio
+from msgspec import Struct
 
 from bus.transport import KeyEntry
 
@@ -42,8 +43,7 @@ class HeldKeys:
         return self.revision
 
 
-@dataclass(frozen=True)
-class MemoryKeys:
+class MemoryKeys(Struct, frozen=True):
     """A bucket as one participant reaches it."""
 
     inner: HeldKeys
@@ -153,8 +153,7 @@ class HeldBlobs:
         return sum(map(len, self.held.values()))
 
 
-@dataclass(frozen=True)
-class MemoryBlobs:
+class MemoryBlobs(Struct, frozen=True):
     """Bytes by name as one participant reaches them."""
 
     inner: HeldBlobs

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import anyio
+from msgspec import Struct
 
 from bus.clock import now_ms
 from bus.errors import JournalFullError
@@ -73,8 +74,7 @@ class HeldRecords:
         return self.held
 
 
-@dataclass(frozen=True)
-class MemoryRecords:
+class MemoryRecords(Struct, frozen=True):
     """A journal as one participant reaches it."""
 
     inner: HeldRecords
@@ -195,8 +195,7 @@ class HeldWork:
         return most is not None and item.deliveries >= most and item.visible_at <= now
 
 
-@dataclass(frozen=True)
-class MemoryTaken:
+class MemoryTaken(Struct, frozen=True):
     """One piece of work in hand."""
 
     item: Waiting
@@ -230,8 +229,7 @@ class MemoryTaken:
         self.item.visible_at = anyio.current_time() + delay_s
 
 
-@dataclass(frozen=True)
-class MemoryQueue:
+class MemoryQueue(Struct, frozen=True):
     """A queue of work as one participant reaches it."""
 
     inner: HeldWork

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
 from hashlib import sha256
 from hmac import digest
 
 import nkeys
+from msgspec import Struct
 from nkeys import PREFIX_BYTE_USER
 
 ONLOOKER = "weft nats onlooker"
@@ -15,8 +15,7 @@ STDIO = "weft nats stdio"
 STORE = "weft nats store"
 
 
-@dataclass(frozen=True)
-class NKey:
+class NKey(Struct, frozen=True):
     """A pair of keys; `seed` is the secret one and never shown."""
 
     seed: str

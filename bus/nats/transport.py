@@ -6,13 +6,13 @@ import logging
 import re
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from functools import partial
 from secrets import token_hex
 from typing import Any, cast
 
 import anyio
 import structlog
+from msgspec import Struct
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription as NatsSubscription
@@ -355,8 +355,7 @@ async def _stop_reconnecting(client: Client) -> None:
         await anyio.sleep(RECONNECT_WAIT_S / 10)
 
 
-@dataclass(frozen=True)
-class Listener:
+class Listener(Struct, frozen=True):
     """A subscription of nats-py."""
 
     client: Client

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import anyio
 import msgspec
+from msgspec import Struct
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 from nats.js.api import AckPolicy, ConsumerConfig, DiscardPolicy, RetentionPolicy, StorageType, StreamConfig
@@ -146,8 +146,7 @@ class WorkQueue:
             return
 
 
-@dataclass(frozen=True)
-class TakenMessage:
+class TakenMessage(Struct, frozen=True):
     """One piece of work in hand."""
 
     inner: Msg

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Final
@@ -31,8 +30,7 @@ class Parameter(StrEnum):
     """Modifiers of a key, an array of texts."""
 
 
-@dataclass(frozen=True)
-class ActionKind:
+class ActionKind(Struct, frozen=True):
     """One action: its parameters in their order, of which the first `required` must be there."""
 
     parameters: tuple[tuple[str, Parameter], ...] = ()

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Final, Generic, TypeVar
 
+import msgspec
 from msgspec import Struct
 
 from protocol.access import Scope
@@ -82,16 +82,14 @@ class Risk(StrEnum):
     """Takes away what is the caller's own."""
 
 
-@dataclass(frozen=True)
-class ArgumentForm(Generic[A]):
+class ArgumentForm(Struct, Generic[A], frozen=True):
     """The arguments of a tool as one surface has them, and what makes the tool's own of them."""
 
     arguments: type[A]
     converted: Callable[[A], Struct]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Tool(Generic[A]):
+class Tool(Struct, Generic[A], frozen=True, kw_only=True):
     """One tool: `actor` runs it on `tool.{actor}` when the gate says so; None: the gateway does it for its caller.
 
     `scope` is what a key has to be good for, `local_only` that it is for callers at this machine alone (002 §9).
@@ -104,8 +102,8 @@ class Tool(Generic[A]):
     description: str
     scope: Scope
     actor: str | None = None
-    aliases: Mapping[Surface, str] = field(default_factory=dict[Surface, str])
-    forms: Mapping[Surface, ArgumentForm[Any]] = field(default_factory=dict[Surface, ArgumentForm[Any]])
+    aliases: Mapping[Surface, str] = msgspec.field(default_factory=dict[Surface, str])
+    forms: Mapping[Surface, ArgumentForm[Any]] = msgspec.field(default_factory=dict[Surface, ArgumentForm[Any]])
     """The arguments on surfaces that have others."""
 
     idempotent: bool = False

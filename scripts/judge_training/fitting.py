@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import structs
 from numpy.typing import NDArray
 from scipy import optimize, sparse  # pyright: ignore[reportMissingTypeStubs]
 
@@ -221,7 +222,7 @@ def _settled(model: JudgeModel, table: Table, odds: Numbers, rows: NDArray[np.bo
     healthy = table.kinds[rows] == 0
     calibrated = calibration(odds[rows], healthy)
     scores = odds[rows] @ np.array(calibrated[:2]) + calibrated[2]
-    return replace(model, calibration=calibrated, refused_below=bound(1 / (1 + np.exp(-scores)), healthy))
+    return structs.replace(model, calibration=calibrated, refused_below=bound(1 / (1 + np.exp(-scores)), healthy))
 
 
 def _unseen_odds(table: Table, models: Sequence[JudgeModel]) -> tuple[Numbers, NDArray[np.bool_]]:

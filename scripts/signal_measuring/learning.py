@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec import structs
 
 from actors.fetchers.lightweight.signals import MARKS, RULE, Observation, Rule, marks, raised
 from scripts.signal_measuring.both import Shown
@@ -84,13 +86,13 @@ def learn(pages: list[Marked]) -> Rule:
     rule = Rule(alone=GIVEN, beside=frozenset(), thin_words=12, few_words=40)
     for _ in range(_ROUNDS):
         former = rule
-        rule = _best(pages, [replace(rule, thin_words=words) for words in THIN_WORDS])
+        rule = _best(pages, [structs.replace(rule, thin_words=words) for words in THIN_WORDS])
         for mark in sorted(MARKS.keys() - GIVEN):
             alone, beside = rule.alone - {mark}, rule.beside - {mark}
-            off = replace(rule, alone=alone, beside=beside)
-            choices = [off, replace(off, beside=beside | {mark}), replace(off, alone=alone | {mark})]
+            off = structs.replace(rule, alone=alone, beside=beside)
+            choices = [off, structs.replace(off, beside=beside | {mark}), structs.replace(off, alone=alone | {mark})]
             rule = _best(pages, choices[:2] if mark in BESIDE_AT_MOST else choices)
-        rule = _best(pages, [replace(rule, few_words=words) for words in FEW_WORDS])
+        rule = _best(pages, [structs.replace(rule, few_words=words) for words in FEW_WORDS])
         if rule == former:
             break
     return rule

@@ -9,7 +9,7 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ import anyio
 import msgspec
 import nats
 import pytest
+from msgspec import structs
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
@@ -242,11 +243,11 @@ async def furnished(tmp_path: Path) -> AsyncGenerator[Ground]:
     with anyio.fail_after(TEST_S):
         async with serve_nats(tmp_path, GRANTS) as server, server.connect(OVERSEER) as overseer:
             for bucket in BUCKETS:
-                await overseer.keys(replace(bucket, ttl_ms=None))  # what expires meanwhile nobody has removed
+                await overseer.keys(structs.replace(bucket, ttl_ms=None))  # what expires meanwhile nobody has removed
             for store in STORES:
-                await overseer.objects(replace(store, max_bytes=ROOM_BYTES))
+                await overseer.objects(structs.replace(store, max_bytes=ROOM_BYTES))
             for journal in JOURNALS:
-                await overseer.records(replace(journal, max_bytes=ROOM_BYTES))
+                await overseer.records(structs.replace(journal, max_bytes=ROOM_BYTES))
             await overseer.arrange(RUN)
             for subject in KEPT.values():
                 await overseer.jetstream.publish(subject, SECRET)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import msgspec
+from msgspec import Struct
 
 from actors.answerer.agent.evidence import CALCULATE
 from actors.answerer.agent.goals import GoalWords
@@ -24,8 +24,7 @@ MIN_CONFIDENCE: Final = 0.2
 """From how sure a result of a search is worth reading."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class RuleState:
+class RuleState(Struct, frozen=True, kw_only=True):
     """How far it is: `answered` tells whether what was read answers the goal, `read` which pages were."""
 
     goal: str

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
+
+from msgspec import Struct
 
 from protocol.agent import TransformType
 
@@ -104,8 +105,7 @@ _FORMAT = re.compile(r"\b(?:markdown|text|json|csv|pdf)\b", re.IGNORECASE)
 _URL = re.compile(r"https?://[^\s<>\"'()\[\]{}]{1,2000}")
 
 
-@dataclass(frozen=True, kw_only=True)
-class GoalWords:
+class GoalWords(Struct, frozen=True, kw_only=True):
     """What a goal asks for by its words: an expression to compute, pages that it names, and a text to make or keep.
 
     `share` names a kept text that is to be handed out, and in which format.

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, cast
 
 import msgspec
 from anyio import to_thread
+from msgspec import Struct
 
 from actors.answerer.agent.by_rule import query_of
 from actors.answerer.agent.evidence import MAX_SHOWN_CHARS
@@ -46,8 +46,7 @@ PROPOSED: Final = "A model proposes this."
 NOTHING: Final = "A model proposes nothing further."
 
 
-@dataclass(frozen=True, kw_only=True)
-class PlanProposer:
+class PlanProposer(Struct, frozen=True, kw_only=True):
     """One plan of one caller."""
 
     bus: Bus

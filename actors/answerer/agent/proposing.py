@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, Final
 
@@ -57,8 +56,7 @@ The tools:
 DISCARDED: Final = "Your last reply proposed a call that is none: an unknown tool, or other arguments. None was made."
 
 
-@dataclass(frozen=True, kw_only=True)
-class PlanBrief:
+class PlanBrief(Struct, frozen=True, kw_only=True):
     """What a model is told that proposes calls: the goal, what was read, and what was done, a line each."""
 
     goal: str
@@ -69,8 +67,7 @@ class PlanBrief:
     index: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class ModelProposals:
+class ModelProposals(Struct, frozen=True, kw_only=True):
     """What a model has proposed; `discarded`: calls of which one at least is none, so that none is left."""
 
     calls: tuple[ToolCall, ...]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 from anyio import to_thread
@@ -201,7 +201,7 @@ class AgentRun:
     async def _ended(self, executor: StepExecutor, words: GoalWords) -> AgentAnswered:
         approval = executor.steps[-1].outcome.approval if executor.waits else None
         if approval is not None:
-            answered, turn = self._plain(waiting(approval)), replace(self.turn, task=WAIT)
+            answered, turn = self._plain(waiting(approval)), structs.replace(self.turn, task=WAIT)
             await turn.write_answer(answered, ())
             return self._result(answered, executor, AgentEnd.AWAITING_APPROVAL)
         reading = await to_thread.run_sync(executor.evidence.reading)

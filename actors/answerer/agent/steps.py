@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Final, Literal, cast
 
 import msgspec
-from msgspec import structs
+from msgspec import Struct, structs
 
 from actors import redact
 from actors.answerer.agent.evidence import AgentEvidence
@@ -42,13 +42,12 @@ GONE_ON: Final = "Somebody else goes on with this conversation at the same time.
 By = Literal["model", "rule"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Proposal:
+class Proposal(Struct, frozen=True, kw_only=True):
     """A call that somebody proposes, under the id that the gate knows it by, however often it is asked."""
 
     call: ToolCall
     by: By
-    id: str = field(default_factory=lambda: CALL_PREFIX + chance(partial(secrets.token_urlsafe, 16)))
+    id: str = msgspec.field(default_factory=lambda: CALL_PREFIX + chance(partial(secrets.token_urlsafe, 16)))
 
 
 @dataclass(kw_only=True)
@@ -85,8 +84,7 @@ class StepLog:
         return conversation_topic(self.turn.caller, self.turn.conversation.id)
 
 
-@dataclass(frozen=True, kw_only=True)
-class History:
+class History(Struct, frozen=True, kw_only=True):
     """What a conversation holds: the words of its user, and the calls towards a goal that has no answer yet.
 
     `is_begun`: this very turn was begun before, by somebody who died.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from actors.answerer.extracting import layouts, structured
 from actors.answerer.extracting.citing import CitedValue, cite, missing
@@ -31,15 +32,13 @@ _NO_ROWS = "the sources have no list, table or data whose rows are such objects"
 _MAX_LISTED_CHARS = 300
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """An object of an array: what was found for each of its slots, by the slot's pointer."""
 
     cells: dict[str, CitedValue]
 
 
-@dataclass(frozen=True, slots=True)
-class FilledArray:
+class FilledArray(Struct, frozen=True):
     """The members of an array, and what is said of the array itself: why it is empty, or that there are more."""
 
     rows: tuple[Row, ...] = ()

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import date
 from itertools import islice
 from typing import Any
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from actors.answerer.extracting import choices
 from actors.answerer.extracting.evidence import Pair, SourceEvidence
@@ -28,8 +27,7 @@ _UNSEEN = 0.8
 JUDGED = "decided from the page as a whole: no line of its text says so"
 
 
-@dataclass(frozen=True, slots=True)
-class CitedValue:
+class CitedValue(Struct, frozen=True):
     """A value with where it stands, or None with the reason."""
 
     value: Any

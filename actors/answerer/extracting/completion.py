@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, structs
 
 from actors.answerer.extracting.arrays import FilledArray, Row
 from actors.answerer.extracting.citing import CitedValue, missing
@@ -46,8 +45,7 @@ class ModelValues(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     values: tuple[ModelValue, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CompletedDraft:
+class CompletedDraft(Struct, frozen=True):
     """What is known after a model was asked; `all_quoted`: whether all that it gave stands in the sources."""
 
     draft: Draft
@@ -149,8 +147,8 @@ def _merged(draft: Draft, wanted: Mapping[str, OpenLeaf], checked: Sequence[tupl
 def _joined(filled: FilledArray, given: Mapping[int, dict[str, CitedValue]], open_here: Sequence[str]) -> FilledArray:
     """Return an array with what a model gave of its rows: to those that are known, else as rows of its own."""
     if filled.rows:
-        rows = [replace(row, cells=row.cells | given.get(number, {})) for number, row in enumerate(filled.rows)]
-        return replace(filled, rows=tuple(rows))
+        rows = [structs.replace(row, cells=row.cells | given.get(number, {})) for number, row in enumerate(filled.rows)]
+        return structs.replace(filled, rows=tuple(rows))
     members = [given[number] for number in sorted(given)]
     if values := tuple(member[""] for member in members if "" in member):
         return FilledArray(values=values)

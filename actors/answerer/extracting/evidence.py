@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar, cast
 
-from msgspec import UNSET, structs
+from msgspec import UNSET, Struct, structs
 
 from actors.answerer.extracting.lines import Line, read_lines
 from actors.answerer.extracting.values import RawText
@@ -29,8 +29,7 @@ _DAY_FIRST = (".uk", ".ie", ".au", ".nz", ".in", ".za", ".eu", ".org.uk")
 """Endings of hosts whose English writes the day before the month."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(Struct, frozen=True):
     """A label and what stands beside it, by what its words mean; the better of several readings of a label counts.
 
     `weight` is how sure the layout is of the two belonging together. `section` are the words of the heading above.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from actors.answerer.extracting.arrays import FilledArray
 from actors.answerer.extracting.citing import CitedValue
@@ -17,8 +18,7 @@ from protocol.answers import ExtractData, FieldFound
 from protocol.faults import Fault, FaultError
 
 
-@dataclass(frozen=True, slots=True)
-class ExtractedData:
+class ExtractedData(Struct, frozen=True):
     """Data that match the schema but for null where there is none, and where each leaf of them stands.
 
     `used_model`: whether a model has answered; `all_quoted`: whether all that it gave stands in the sources. `fault` is

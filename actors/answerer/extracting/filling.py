@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct, structs
 
 from actors.answerer.extracting.citing import CitedValue, cite, missing
 from actors.answerer.extracting.evidence import Pair, SourceEvidence
@@ -34,8 +35,7 @@ _FROM = re.compile(r"(?:from|ab|mindestens|min\.?|à partir de|desde|da|vanaf|od
 _UP_TO = re.compile(r"(?:up to|bis(?: zu)?|max\.?|jusqu'à|hasta|fino a|tot|do|until)\b", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidate:
+class _Candidate(Struct, frozen=True):
     pair: Pair
     text: SourceEvidence
     value: Value
@@ -82,7 +82,7 @@ def _read(slot: LeafSlot, pair: Pair, text: SourceEvidence, *, ranged: bool) -> 
     value = read_value(slot.leaf, slot.words, text.raw(pair))
     if not ranged or value.value is None:
         return value
-    other = replace(slot.words, readings=(frozenset({"min" if slot.words.speaks_of("max", "end") else "max"}),))
+    other = structs.replace(slot.words, readings=(frozenset({"min" if slot.words.speaks_of("max", "end") else "max"}),))
     bound = read_value(slot.leaf, other, text.raw(pair))
     if bound.value != value.value:
         return value
@@ -110,7 +110,7 @@ def _timed(
             clocks = clock_times(pair.text) if any(label in labels for label in pair.labels) else []
             if clocks and (len(clocks) > 1 or not slot.words.speaks_of("end") or pair.labels[0] != _TIME):
                 clock = clocks[-1] if slot.words.speaks_of("end") else clocks[0]
-                yield replace(best, value=Value(f"{best.value.day}T{clock}:00", best.value.raw))
+                yield structs.replace(best, value=Value(f"{best.value.day}T{clock}:00", best.value.raw))
                 return
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct, structs
 
 from actors.answerer.extracting.evidence import Pair, SourceEvidence
 from actors.answerer.extracting.lines import Line
@@ -42,8 +43,7 @@ _TOTAL = re.compile(
 _CLOCK = re.compile(r"\d{1,2}$")
 
 
-@dataclass(frozen=True, slots=True)
-class RowSet:
+class RowSet(Struct, frozen=True):
     """Rows that a source repeats, each as pairs, what they are called, and how many there are of them."""
 
     rows: tuple[tuple[Pair, ...], ...]
@@ -194,7 +194,7 @@ def _of_lines(lines: Sequence[Line]) -> Iterator[Pair]:
         if line.cells:
             continue
         for pair in _of_line(line, following):
-            yield replace(pair, section=section) if not line.level else pair
+            yield structs.replace(pair, section=section) if not line.level else pair
 
 
 def _led(lines: Sequence[Line]) -> Iterator[Pair]:

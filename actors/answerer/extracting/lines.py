@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from actors.markdown.structure import plain_words
 
@@ -19,8 +20,7 @@ _LINK = re.compile(r"\]\(<?([^)\s>]+)")
 _RULE = re.compile(r"[-*_\s]{3,}")
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """A line of text: `level` of a heading (0 for none), whether it is an item of a list, what of it leads in bold.
 
     `defines`: it stands beside the line before, as a definition beside its term. `cells` are those of a row of a table.

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+
+import msgspec
+from msgspec import Struct, structs
 
 from actors.answerer.extracting import structured
 from actors.answerer.extracting.arrays import FilledArray, fill_array
@@ -27,12 +29,11 @@ _LEAST_SHARE, _FEW = 0.25, 2
 _ANY_PAGE = frozenset({"name", "url", "description", "image", "author", "posted", "modified", "language", "publisher"})
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(Struct, frozen=True):
     """What was found: for each leaf outside of arrays, and for each array, by JSON Pointer."""
 
-    leaves: dict[str, CitedValue] = field(default_factory=dict[str, CitedValue])
-    arrays: dict[str, FilledArray] = field(default_factory=dict[str, FilledArray])
+    leaves: dict[str, CitedValue] = msgspec.field(default_factory=dict[str, CitedValue])
+    arrays: dict[str, FilledArray] = msgspec.field(default_factory=dict[str, FilledArray])
 
 
 def draft_by_rule(shape: Record | Rows, texts: Sequence[SourceEvidence]) -> Draft:
@@ -76,7 +77,7 @@ def _data(wanted: Sequence[LeafSlot], shape: Record, text: SourceEvidence) -> li
         if number == about and alone:
             pairs.extend(own)
         else:
-            pairs.extend(replace(pair, weight=pair.weight * _ASIDE) for pair in own if not _is_own(pair))
+            pairs.extend(structs.replace(pair, weight=pair.weight * _ASIDE) for pair in own if not _is_own(pair))
     return pairs
 
 

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any, Final, NoReturn, cast
 
 import msgspec
+from msgspec import Struct
 
 from protocol.faults import Code, FaultError, fault
 
@@ -31,8 +32,7 @@ class LeafKind(StrEnum):
     CHOICE = "enum"
 
 
-@dataclass(frozen=True, slots=True)
-class Leaf:
+class Leaf(Struct, frozen=True):
     """A single value; `choices` are those of an enum, a limit is inclusive unless `exclusive` has its name."""
 
     kind: LeafKind
@@ -43,8 +43,7 @@ class Leaf:
     max_length: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Property:
+class Property(Struct, frozen=True):
     """A property of an object; `about` is what the schema says of it beyond its name."""
 
     name: str
@@ -52,16 +51,14 @@ class Property:
     about: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Struct, frozen=True):
     """An object, and its title if it has one."""
 
     properties: tuple[Property, ...]
     title: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Rows:
+class Rows(Struct, frozen=True):
     """An array of at most `max_items`."""
 
     items: Shape

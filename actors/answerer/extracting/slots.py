@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import NamedTuple
+
+from msgspec import Struct, structs
 
 from actors.answerer.extracting.evidence import Pair
 from actors.answerer.extracting.schema import Leaf, LeafKind, Property, Record, Rows, pointer
@@ -22,8 +23,7 @@ _WHEN = frozenset({"date", "time"})
 MONEY = frozenset({"price", "salary", "rent", "shipping"})
 
 
-@dataclass(frozen=True, slots=True)
-class LeafSlot:
+class LeafSlot(Struct, frozen=True):
     """A leaf of an object: its JSON Pointer within it, what it is, and its words.
 
     `holder` names the object within it that it is part of. A label that has no word of its `reach` is not its own.
@@ -37,8 +37,7 @@ class LeafSlot:
     reach: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class ArraySlot:
+class ArraySlot(Struct, frozen=True):
     """An array within an object: its JSON Pointer, what it holds, and its words."""
 
     at: str
@@ -73,7 +72,7 @@ def _reach(words: FieldWords) -> frozenset[str]:
 def _unnamed(slot: LeafSlot) -> LeafSlot:
     """Return a slot that is not the name of the thing, since another one is."""
     others = tuple(reading for reading in slot.words.readings if reading != _NAME)
-    return replace(slot, words=replace(slot.words, readings=others))
+    return structs.replace(slot, words=structs.replace(slot.words, readings=others))
 
 
 class Fit(NamedTuple):
@@ -118,7 +117,7 @@ def _besides(slot: LeafSlot, pair: Pair, label: frozenset[str]) -> Fit:
 
 
 def _reading(words: FieldWords, reading: frozenset[str]) -> FieldWords:
-    return replace(words, readings=(reading,))
+    return structs.replace(words, readings=(reading,))
 
 
 def _has_form(slot: LeafSlot, pair: Pair) -> bool:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from types import MappingProxyType
 from typing import Any
+
+from msgspec import Struct, structs
 
 from actors.answerer.extracting import choices
 from actors.answerer.extracting.schema import Leaf, LeafKind
@@ -23,8 +24,7 @@ _LINKED = frozenset({"url", "website", "image"})
 NO_TIME = "the page names a day without a time: ask for format date"
 
 
-@dataclass(frozen=True, slots=True)
-class RawText:
+class RawText(Struct, frozen=True):
     """A text as it stands: where its links lead, whether a program wrote it, and how its page writes dates."""
 
     text: str
@@ -34,8 +34,7 @@ class RawText:
     month_first: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(Struct, frozen=True):
     """A value, and the part of the text that it was read from; `reason` says why it is None.
 
     `day` is all that is known of a moment without a time.
@@ -101,7 +100,7 @@ def read_value(leaf: Leaf, field: FieldWords, given: RawText) -> Value:
     text = " ".join(given.text.split())
     if not text and not given.links:
         return NONE
-    return _READERS[leaf.kind](leaf, field, replace(given, text=text))
+    return _READERS[leaf.kind](leaf, field, structs.replace(given, text=text))
 
 
 def _text(leaf: Leaf, field: FieldWords, given: RawText) -> Value:
@@ -178,7 +177,7 @@ def _checked(leaf: Leaf, value: Value) -> Value:
         beyond = Decimal(0) if limit is None else (number - Decimal(str(limit))) * sign
         if beyond > 0 or (beyond == 0 and name in leaf.exclusive):
             return Value(None, reason=f"{value.raw} is beyond the {name}")
-    return replace(value, value=int(number) if whole else float(number))
+    return structs.replace(value, value=int(number) if whole else float(number))
 
 
 def _duration(field: FieldWords, text: str) -> Value:

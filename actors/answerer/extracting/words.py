@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, lru_cache
 from types import MappingProxyType
+
+from msgspec import Struct
 
 from actors.answerer.extracting.vocabulary import vocabulary
 
@@ -57,8 +58,7 @@ class NumberOf(StrEnum):
     """So many days: of what, the name does not say."""
 
 
-@dataclass(frozen=True, slots=True)
-class FieldWords:
+class FieldWords(Struct, frozen=True):
     """A property by its words: its `readings`, what the schema says of it, and the names of what it belongs to."""
 
     readings: tuple[frozenset[str], ...]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from string import Template
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 
 class SortPatterns(msgspec.Struct, frozen=True):
@@ -32,8 +32,7 @@ class SortPatterns(msgspec.Struct, frozen=True):
         return re.compile(Template("|".join(self.answers)).safe_substitute(parts), re.IGNORECASE)
 
 
-@dataclass(frozen=True)
-class Languages:
+class Languages(Struct, frozen=True):
     """What is known of all languages together; `in_pairs` are characters that count in pairs alone."""
 
     stop_words: frozenset[str]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
+
+from msgspec import Struct
 
 from actors.answerer.local.languages import languages
 from actors.answerer.local.terms import content_terms
@@ -27,8 +28,7 @@ class AnswerSort(StrEnum):
         return iter(()) if self is AnswerSort.OTHER else _answer_pattern(self).finditer(text)
 
 
-@dataclass(frozen=True)
-class Question:
+class Question(Struct, frozen=True):
     """A question: `terms` are the stems, or the characters and pairs of them, that it is about."""
 
     text: str

@@ -6,9 +6,10 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from actors.answerer.local.questions import Question
 from actors.answerer.local.terms import all_terms, is_unspaced, pairs, stem
@@ -49,8 +50,7 @@ class RankedSentence(NamedTuple):
     score: float
 
 
-@dataclass(frozen=True)
-class Ranking:
+class Ranking(Struct, frozen=True):
     """The sentences of some sources against a question, the best first, and what of it stands where.
 
     `weights` says how rare each word of the question is, `counts` in which sentences of each source it stands.
@@ -83,8 +83,7 @@ def rank(question: Question, titles: Sequence[str], texts: Sequence[SourceText])
     return Ranking(texts, counts, weights, candidates)
 
 
-@dataclass(frozen=True)
-class Scoring:
+class Scoring(Struct, frozen=True, dict=True):
     """BM25 of one source, which is about the words of `topic`; `typical` characters has a sentence."""
 
     question: Question

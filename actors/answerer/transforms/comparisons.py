@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from actors.answerer.extracting.lines import Line
 from actors.answerer.extracting.words import meanings
@@ -31,8 +32,7 @@ _CLOCK: Final = re.compile(r"\d$")
 Meaning = frozenset[str]
 
 
-@dataclass(frozen=True)
-class _Statement:
+class _Statement(Struct, frozen=True):
     """What a source says of a field, by the label that it has there."""
 
     meaning: Meaning

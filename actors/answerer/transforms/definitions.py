@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final
+
+from msgspec import Struct
 
 from actors.answerer.citable_source import fold, words_of
 from actors.answerer.local.languages import languages
@@ -33,8 +34,7 @@ _YEAR: Final = re.compile(r"1\d{3}|20\d{2}")
 _SENTENCE_END: Final = re.compile(r"[.!?\u3002\u2026][\"'\u201d\u2019)\]]*$")
 
 
-@dataclass(frozen=True)
-class _Candidate:
+class _Candidate(Struct, frozen=True):
     card: Card
     rank: float
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
 import msgspec
 from anyio import to_thread
-from msgspec import structs
+from msgspec import Struct, structs
 
 from actors.answerer.answering import UNREADABLE, UNVERIFIED, Answering, Assignment
 from actors.answerer.citations import Cited, chosen
@@ -64,8 +63,7 @@ NOTHING: Final[Mapping[TransformType, str]] = MappingProxyType(
 NOTHING_ELSE: Final = "The sources say too little for it."
 
 
-@dataclass(frozen=True, kw_only=True)
-class TextMaking:
+class TextMaking(Struct, frozen=True, kw_only=True):
     """One text that is asked for; `reading` is what its documents say."""
 
     request: MakeText

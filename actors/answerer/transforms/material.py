@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
+
+from msgspec import Struct
 
 from actors.answerer.citable_source import CitableSource, fold, fold_quote, words_of
 from actors.answerer.extracting.lines import Line, read_lines
@@ -25,8 +26,7 @@ _ALIKE: Final = 0.8
 """From which share of words two sentences say the same."""
 
 
-@dataclass(frozen=True)
-class SourceMaterial:
+class SourceMaterial(Struct, frozen=True, dict=True):
     """One source: its sentences by the numbers that count through all sources, and its lines."""
 
     evidence: CitableSource

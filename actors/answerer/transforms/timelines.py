@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache
 from itertools import chain
 from typing import Final
+
+from msgspec import Struct, structs
 
 from actors.answerer.citable_source import fold, words_of
 from actors.answerer.transforms.content import DatedEvent, Timeline
@@ -67,8 +68,7 @@ _MIN_LABEL: Final = 4
 """A label with a date beside it says what happened in fewer: "Opened: 1966"."""
 
 
-@dataclass(frozen=True)
-class _RankedEvent:
+class _RankedEvent(Struct, frozen=True):
     """An event with what it is ranked by."""
 
     event: DatedEvent
@@ -112,7 +112,7 @@ def _add(events: list[_RankedEvent], new: _RankedEvent) -> None:
                 date=max(known.event.date, new.event.date, key=len), text=known.event.text, sentences=sentences
             )
             sources = (*known.sources, *new.sources)
-            events[place] = replace(known, event=event, sources=sources, rank=known.rank + 1)
+            events[place] = structs.replace(known, event=event, sources=sources, rank=known.rank + 1)
             return
     events.append(new)
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 
+from msgspec import Struct
+
 MAX_TERM_CHARS: Final = 60
 
 
-@dataclass(frozen=True)
-class TransformWords:
+class TransformWords(Struct, frozen=True):
     """The patterns: `leading` stands before a year; `defines` has the groups `term` and `is`, `asks` has `term`."""
 
     leading: str

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from actors.extraction.decide.blocks import WORD, Block, TextBox
@@ -44,8 +44,7 @@ _BEYOND_BASIC_PLANE = 0x10000
 """Characters beyond the basic plane, nearly all of them emoji, count as symbols."""
 
 
-@dataclass(frozen=True)
-class BlockArrays:
+class BlockArrays(Struct, frozen=True, dict=True):
     """Blocks by index, and boxes by index with every parent before its children; the first box is the root.
 
     `box` is a block's innermost box. A box holds the blocks from `first` to before `end`, for blocks stand in the

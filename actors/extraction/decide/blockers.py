@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from urllib.parse import urlsplit
 
+from msgspec import Struct
 from turbohtml import Element, Node, Text
 
 from actors.extraction.assets import vendors_of_body
@@ -64,8 +64,7 @@ def find_blockers(page: Page, content: Content, shown: Sequence[Block] = ()) -> 
     return evidence, tuple(_signals(view, evidence))
 
 
-@dataclass(frozen=True)
-class _PageView:
+class _PageView(Struct, frozen=True):
     """A page as it is looked at: `words` is all that it shows, in lower case, where it has little content."""
 
     page: Page

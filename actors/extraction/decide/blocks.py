@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from msgspec import Struct
 from turbohtml import Element, Node, Text
 
 from actors.extraction.parse.styles import shown_as_block
@@ -77,8 +77,7 @@ class TextBox:
         return self._key
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Struct, frozen=True):
     """A run of text between two boundaries: its words on one line, and the text nodes that they stand in.
 
     `tokens` counts its words (an ideograph is one), `collapsed` means that only a click shows it. `box` is the

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from urllib.parse import parse_qsl, urlsplit
 
+import msgspec
 import numpy as np
-from msgspec import UNSET
+from msgspec import UNSET, Struct, structs
 from numpy.typing import NDArray
 from turbohtml import Element, Text
 
@@ -72,8 +72,7 @@ _QUERY_NAMES = frozenset({"q", "query", "search", "s", "keyword", "keywords", "k
 _SEARCH = re.compile(r"(?:^|/)(?:search|suche|recherche|buscar|results)(?:[/.]|$)")
 
 
-@dataclass(frozen=True)
-class Content:
+class Content(Struct, frozen=True):
     """The main content: the blocks that were kept, in reading order.
 
     `holders` are all elements that hold a kept text, up to the root, so that `element in content.holders` means that
@@ -109,16 +108,15 @@ class Content:
         heading = loose(first[0].text) if rest and _is_first_heading(first[0]) else ""
         if not heading or heading not in loose(title):
             return self
-        return replace(self, blocks=rest, holders=_holders(rest), text="\n".join(block.text for block in rest))
+        return structs.replace(self, blocks=rest, holders=_holders(rest), text="\n".join(block.text for block in rest))
 
 
-@dataclass(frozen=True)
-class _Selection:
+class _Selection(Struct, frozen=True):
     """The blocks that were kept out of those that were looked at, and how good they are likely to be."""
 
     blocks: tuple[Block, ...] = ()
     sure: float = 0.0
-    types: Mapping[PageType, float] = field(default_factory=lambda: dict.fromkeys(PageType, 1 / len(PageType)))
+    types: Mapping[PageType, float] = msgspec.field(default_factory=lambda: dict.fromkeys(PageType, 1 / len(PageType)))
     marked: tuple[_Attempt, ...] = ()
 
 
@@ -126,7 +124,7 @@ def choose_content(page: Page, blocks: list[Block], elsewhere: tuple[str, ...] =
     """Choose the main content; `elsewhere` are texts that the page holds outside of its blocks, best first."""
     selection = _select(page, blocks[:MAX_BLOCKS]) if blocks else _Selection()
     if len(blocks) > MAX_BLOCKS:
-        selection = replace(selection, blocks=(*selection.blocks, *_lookalikes(selection.blocks, blocks)))
+        selection = structs.replace(selection, blocks=(*selection.blocks, *_lookalikes(selection.blocks, blocks)))
     text = "\n".join(block.text for block in selection.blocks)
     other = next((one for one in elsewhere if _continues(one, text, blocks)), "")
     in_blocks = _Attempt(_BLOCKS, "heuristic", Source.HEURISTIC, len(text))
@@ -206,8 +204,7 @@ def _holders(blocks: Iterable[Block]) -> frozenset[Element]:
     return frozenset(holders)
 
 
-@dataclass(frozen=True)
-class _Attempt:
+class _Attempt(Struct, frozen=True):
     """A attempt to find the content: `length` in characters, `holds` whether it confirms the choice among blocks."""
 
     selector: str
@@ -232,7 +229,7 @@ def _marked_elements(arrays: BlockArrays, kept: NDArray[np.bool_]) -> list[_Atte
         if boxes := _boxes_named(arrays, attempt.name):
             best = max(boxes, key=lambda index: float(held[index]))
             holds = float(chosen[best]) >= max(_CONFIRMED_SHARE * whole, _KEPT_SHARE * float(held[best]), 1.0)
-            attempts[at] = replace(attempt, length=int(held[best]), holds=holds)
+            attempts[at] = structs.replace(attempt, length=int(held[best]), holds=holds)
     return attempts
 
 

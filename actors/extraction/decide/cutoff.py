@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from actors.extraction.decide.block_arrays import BlockArrays, Columns, Floats, Ints
@@ -46,8 +46,7 @@ _FADING = 1.5
 thirds at 15, to a third at 10, to a twentieth at 3, which is what pages say that wait for a script."""
 
 
-@dataclass(frozen=True)
-class Groups:
+class Groups(Struct, frozen=True):
     """Which blocks belong together: the `role` of each, and the blocks of each short list and table of facts."""
 
     role: Ints
@@ -98,8 +97,7 @@ def _mean(scores: Scores, tokens: Floats) -> float:
     return float((scores * weight).sum() / weight.sum())
 
 
-@dataclass(frozen=True)
-class Cutoff:
+class Cutoff(Struct, frozen=True):
     """Which blocks are kept, and the F1, precision and recall of their words that is to be expected."""
 
     kept: NDArray[np.bool_]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from actors.extraction.decide.block_arrays import BlockArrays, Columns, Ints
@@ -70,8 +70,7 @@ def _index_of(word: str) -> int:
     return _INDEX.get(stem[0] if stem else word, -1)
 
 
-@dataclass(frozen=True)
-class PageWords:
+class PageWords(Struct, frozen=True):
     """The words of a page: of the names of boxes by `number`, and of each short block (none for a longer one)."""
 
     number: Ints
@@ -82,8 +81,7 @@ class PageWords:
     levels: Sequence[Ints]
 
 
-@dataclass(frozen=True)
-class Lexicon:
+class Lexicon(Struct, frozen=True):
     """How much more of what stands under a name, or in a text with a word, is content than of its page: -1 to 1."""
 
     names: Mapping[str, float]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from actors.extraction.decide import ranking
 from actors.extraction.decide.candidates import FieldCandidate, claims_about, loose, ordered_claims, printable_line
@@ -46,8 +45,7 @@ _EXPECTED_PLACES = ("og:title", "h1", "title")
 """Places that are named among the attempts even where they are empty."""
 
 
-@dataclass(frozen=True)
-class DecidedFields:
+class DecidedFields(Struct, frozen=True):
     """The title and the fields of a page; `confidences` has every field that has a value, by its name.
 
     `title_attempts` says where a title was looked for.

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import io
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from actors.extraction.assets import CONTENT_MODEL, bytes_of
@@ -36,8 +36,7 @@ TRAINED_TYPES = (
 """The types that gold pages have; the other two show in the address."""
 
 
-@dataclass(frozen=True)
-class Trees:
+class Trees(Struct, frozen=True):
     """A sum of decision trees, as one table of nodes.
 
     A row goes from a node to `child`, or to the node after that where its `feature` is above the `threshold`; a leaf is
@@ -126,8 +125,7 @@ def probability(scores: Scores) -> Scores:
     return 1 / (1 + np.exp(-np.clip(scores, -60, 60)))
 
 
-@dataclass(frozen=True)
-class ContentModel:
+class ContentModel(Struct, frozen=True):
     """What was learned of the main content from gold pages: words, block classifier, page types, confidence."""
 
     lexicon: Lexicon

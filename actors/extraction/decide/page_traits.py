@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from types import MappingProxyType
 from urllib.parse import urljoin, urlsplit
 
-from msgspec import structs
+from msgspec import Struct, structs
 from turbohtml import Element
 
 from actors.extraction.decide.blocks import Block, TextBox
@@ -166,8 +165,7 @@ def _visible(blocks: Sequence[Block]) -> str:
     return "\n".join(lines)[:VISIBLE_CHARS]
 
 
-@dataclass(frozen=True, slots=True)
-class _Weights:
+class _Weights(Struct, frozen=True):
     """Characters of all blocks, in the chrome, in what is called main, and in sentences outside the chrome.
 
     `longest` is the largest block there, `outside` the number of blocks, `inline_links` how many sentences hold links.

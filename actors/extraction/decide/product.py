@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
+
+from msgspec import Struct
 
 from actors.extraction.decide import product_values
 from actors.extraction.decide.selling import SalesEvidence, is_selling
@@ -96,8 +97,7 @@ _FOR, _AGAINST = 0.76, 0.48
 """What the weight for a value and that of its rival change of the log-odds, fitted likewise."""
 
 
-@dataclass(frozen=True, slots=True)
-class WeighedValue:
+class WeighedValue(Struct, frozen=True):
     """A value of one field, what its claims weigh together, and those claims."""
 
     value: str

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from decimal import Decimal
+
+from msgspec import Struct
 
 from actors.extraction.evidence import money, product_labels
 from actors.extraction.evidence.claim import Claim, PageField, PlaceKind
@@ -64,8 +65,7 @@ MAX_BRAND_CHARS = 60
 MAX_CODE_CHARS = 40
 
 
-@dataclass(frozen=True)
-class ValueReader:
+class ValueReader(Struct, frozen=True):
     """Reads the values of one page: what dollars it speaks of, what its product is called."""
 
     regions: tuple[str, ...]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from actors.extraction.decide.candidates import (
     claims_about,
@@ -49,8 +50,7 @@ _NOT_OF_PAGE = re.compile(r"\bremark\b|\bother\b")
 _ENDING = re.compile(r"\.(?:com|org|net|de|co\.uk|io|at|ch|fr|it|es|nl|eu|info)$", re.IGNORECASE)
 
 
-@dataclass(frozen=True)
-class RankedValue:
+class RankedValue(Struct, frozen=True):
     """A value, its kind of source, and its score."""
 
     value: str

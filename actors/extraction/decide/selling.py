@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from actors.extraction.evidence.claim import Claim, PageField, PlaceKind, ShopPlace, Standing
 
@@ -17,8 +18,7 @@ _MAX_NUMBERS = 3
 """More article numbers than these stand on pages that list goods."""
 
 
-@dataclass(frozen=True, slots=True)
-class SalesEvidence:
+class SalesEvidence(Struct, frozen=True):
     """What the claims of a page say of whether it sells one thing.
 
     `shown` are the places of the visible page that speak of goods, `numbers` counts the article numbers among them.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from types import MappingProxyType
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from actors.extraction.assets import FIELD_MODELS
@@ -60,8 +60,7 @@ _PAGE_KINDS = {
 _MAX_KIND_CHARS = 60
 
 
-@dataclass(frozen=True)
-class FieldVote:
+class FieldVote(Struct, frozen=True):
     """The candidates for a field, and what is known of each."""
 
     candidates: Sequence[FieldCandidate]
@@ -85,8 +84,7 @@ def field_votes(page: Page, claims: Sequence[Claim]) -> Mapping[str, FieldVote]:
     }
 
 
-@dataclass(frozen=True)
-class Election:
+class Election(Struct, frozen=True):
     """The candidate with the highest probability, and the probabilities of all of them."""
 
     winner: FieldCandidate
@@ -94,8 +92,7 @@ class Election:
     shares: tuple[float, ...]
 
 
-@dataclass(frozen=True)
-class FieldModel:
+class FieldModel(Struct, frozen=True):
     """What was learned of a field: the trees that judge candidates, and how sure their judgement makes one."""
 
     trees: Trees

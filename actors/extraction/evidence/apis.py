@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal, cast
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 from turbohtml import Element
 
 from actors.extraction.evidence.embedded import embedded
@@ -69,8 +68,7 @@ _MARKED = (
 _TYPED = "input[type=text], input[type=search], input:not([type]), select"
 
 
-@dataclass(frozen=True, slots=True)
-class _Mention:
+class _Mention(Struct, frozen=True):
     """An address that the source names and where; its method, type of answer and parameters, if it says them."""
 
     address: str

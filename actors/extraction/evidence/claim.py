@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
+
+from msgspec import Struct
 
 from actors.extraction.parse.tree import Page
 from protocol.confidence import Source
@@ -113,8 +114,7 @@ _TIGHT = frozenset(
 """Kinds of places whose details follow their colon at once."""
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimPlace:
+class ClaimPlace(Struct, frozen=True):
     """Where a claim stands: `detail` is the path or name there, or words for what stands around it.
 
     Written it is "og:title", "json-ld:first.Article.headline", "h1: only": its words are what the vote is trained on.
@@ -132,8 +132,7 @@ class ClaimPlace:
         return f"{self.kind}:{standing}{self.detail}" if self.kind in _TIGHT else f"{self.kind}: {self.detail}"
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(Struct, frozen=True):
     """One value that one source gives one field, as the page writes it (dates, prices and addresses not yet read).
 
     `source` is the kind of its evidence (000 §2).

@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Literal
 
+from msgspec import Struct
 from turbohtml import Document, Element
 from turbohtml.extract import MicrodataItem, RdfaItem
 
@@ -33,8 +34,7 @@ MIN_TEXT_CHARS = 40
 """A shorter text is no content."""
 
 
-@dataclass(frozen=True, slots=True)
-class DataNode:
+class DataNode(Struct, frozen=True):
     """An object of structured data as linked data, and the notation that it was written in."""
 
     format: Literal["json-ld", "microdata", "rdfa", "opengraph", "framework"]
@@ -190,8 +190,7 @@ class EmbeddedData:
         return _Scripts.of(self.root)
 
 
-@dataclass(frozen=True, slots=True)
-class _Scripts:
+class _Scripts(Struct, frozen=True):
     """The scripts of a page by what they hold."""
 
     linked: list[str]

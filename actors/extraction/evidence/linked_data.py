@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
+
+from msgspec import Struct
 
 from actors.extraction.evidence import json_values, schema_org
 from actors.extraction.evidence.claim import ClaimPlace, PlaceKind, Standing
@@ -77,8 +78,7 @@ def nodes_by_id(objects: Iterable[dict[str, Json]]) -> dict[str, dict[str, Json]
     return index
 
 
-@dataclass(frozen=True, slots=True)
-class Entity:
+class Entity(Struct, frozen=True):
     """An object that speaks for the page, the family of its type, and why it may."""
 
     family: str

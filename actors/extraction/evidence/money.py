@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Literal
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 Notation = Literal["written", "data"]
 """Who wrote a number: people for people, or a program for programs, which write a decimal point."""
@@ -74,8 +75,7 @@ AMOUNT = re.compile(
 _THOUSANDS = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Amount:
+class Amount(Struct, frozen=True):
     """An amount of money; `sign` is that of the currency as it is written, "" without one."""
 
     value: Decimal

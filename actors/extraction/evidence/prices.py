@@ -6,11 +6,11 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from itertools import islice
 from types import MappingProxyType
 
+from msgspec import Struct
 from turbohtml import Element, Text
 
 from actors.extraction.evidence import money
@@ -123,8 +123,7 @@ _FROM = re.compile(r"\b(?:from|ab|as low as|desde|à partir|od|da|alkaen|startin
 _CONDITION = re.compile(r"sav|off\b|-\s?\d|discount|rabat|spar|/|per\b|%|over|above|free|orders|\bab\b|\+")
 
 
-@dataclass(frozen=True, slots=True)
-class PriceCandidate:
+class PriceCandidate(Struct, frozen=True):
     """An amount that stands in a page: where, in which text, and in what order among the texts."""
 
     element: Element

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
+from msgspec import Struct
 from turbohtml import Element
 
 from actors.extraction.evidence import json_values, script_values
@@ -62,8 +62,7 @@ class Framework(StrEnum):
     OTHER = "other"
 
 
-@dataclass(frozen=True, slots=True)
-class FrameworkState:
+class FrameworkState(Struct, frozen=True):
     """One state: its framework, the name or id that it stands under, and the data."""
 
     framework: Framework
@@ -126,8 +125,7 @@ def deferred_expressions(code: str) -> Iterator[str]:
         yield from script_values.function_expressions(code, _DEFERRED)
 
 
-@dataclass(frozen=True, slots=True)
-class StateRecord:
+class StateRecord(Struct, frozen=True):
     """An object of a state that bears the title of the page."""
 
     framework: Framework

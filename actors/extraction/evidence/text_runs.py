@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
+from msgspec import Struct
 from turbohtml import Element, Node, Text
 
 from actors.extraction.parse.tree import Page
@@ -43,8 +44,7 @@ _CODE_TAGS = frozenset({"script", "style"})
 _ATTRIBUTES = ("class", "id", "itemprop", "data-testid")
 
 
-@dataclass(frozen=True)
-class HolderNames:
+class HolderNames(Struct, frozen=True):
     """An element that something stands in: its tag, and what it is called (class, id and the like, in lower case)."""
 
     element: Element
@@ -156,8 +156,7 @@ def texts_matching(texts: Sequence[str], pattern: re.Pattern[str]) -> list[int]:
     return _texts_hit(whole, [match.start() for match in pattern.finditer(whole)])
 
 
-@dataclass(frozen=True, slots=True)
-class ShortText:
+class ShortText(Struct, frozen=True):
     """A short text on one line, the element that it stands in, and how many texts stand before it."""
 
     text: str
@@ -165,8 +164,7 @@ class ShortText:
     order: int
 
 
-@dataclass(frozen=True, slots=True)
-class ShortTexts:
+class ShortTexts(Struct, frozen=True):
     """The short texts of a page, and where its marked elements begin among them."""
 
     runs: list[ShortText]

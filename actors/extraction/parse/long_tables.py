@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
 
+from msgspec import Struct
 from turbohtml import Element
 
 from actors.extraction.parse.addresses import on_the_web
@@ -33,8 +33,7 @@ _IN_LINES = "br,p,div,li"
 _CELLS = frozenset({"td", "th"})
 
 
-@dataclass(frozen=True, slots=True)
-class LaterRows:
+class LaterRows(Struct, frozen=True):
     """The texts of the rows of a table that stand no more in the tree, a cell for each column.
 
     `links` are the addresses that cells lead to, by the text of the cell, where all cells of that text lead there.

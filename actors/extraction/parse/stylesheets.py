@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
+from msgspec import Struct
 from turbohtml import Element, SelectorSyntaxError
 
 from actors.extraction.parse.styles import StyleHiding, style_hiding
@@ -66,8 +66,7 @@ _WEIGHTS = ((re.compile(rb"#"), 100), (re.compile(rb"[.\[]"), 10), (re.compile(r
 _IMPORTANT = 10_000
 
 
-@dataclass(frozen=True)
-class _StyleRule:
+class _StyleRule(Struct, frozen=True, dict=True):
     """One selector of one rule; `place` is where it stands in the sheet."""
 
     selector: bytes

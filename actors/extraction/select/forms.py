@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import islice
 
+from msgspec import Struct
 from turbohtml import Element
 
 from actors.extraction.parse.addresses import on_the_web
@@ -72,8 +72,7 @@ def _controls(form: Element, joined: Sequence[Element]) -> list[Element]:
     return [*islice(own, _MAX_CONTROLS), *joined][:_MAX_CONTROLS]
 
 
-@dataclass(frozen=True, slots=True)
-class _FormReader:
+class _FormReader(Struct, frozen=True):
     page: Page
     labels: dict[Element, str]
     legends: dict[Element, str]

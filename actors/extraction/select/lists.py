@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 
+from msgspec import Struct
 from turbohtml import Element, Node
 
 from actors.extraction.decide.content import Content
@@ -174,8 +174,7 @@ def _heading(node: Element) -> Element | None:
     return inside[-1] if inside else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Repeat:
+class _Repeat(Struct, frozen=True):
     """Elements that look alike, in the order of the page, and the element that holds all of them."""
 
     holder: Element

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 
+from msgspec import Struct
 from turbohtml import Element
 
 from actors.extraction.decide.content import Content
@@ -39,8 +39,7 @@ _MAX_DATE_CHARS = 60
 _FIRST_BLOCKS = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Post:
+class Post(Struct, frozen=True):
     """An element that holds somebody's words, with the line that says whose they are and of when."""
 
     element: Element

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice, takewhile
 
+from msgspec import Struct
 from turbohtml import Element, Node
 
 from actors.extraction.parse.visibility import Hiding
@@ -50,23 +50,20 @@ _FIGURES = re.compile(r"[\d\s\W_]+")
 _HEADER_CLASS = re.compile(r"(?:^|[\s_-])(?:t?head(?:er|ing|line)?s?|th|titles?|column-?names?)(?:$|[\s_-])")
 
 
-@dataclass(frozen=True, slots=True)
-class GridRow:
+class GridRow(Struct, frozen=True):
     """A row on the grid: the cell of every column, and whether it stands in the table's head."""
 
     slots: Slots
     head: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _MarkedRow:
+class _MarkedRow(Struct, frozen=True):
     cells: list[Element]
     head: bool
     group: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Span:
+class _Span(Struct, frozen=True):
     """The columns from `start` until before `end`, and the last row, that a cell covers."""
 
     start: int
@@ -210,8 +207,7 @@ class HeaderMark(StrEnum):
     """There are none."""
 
 
-@dataclass(frozen=True, slots=True)
-class TextRow:
+class TextRow(Struct, frozen=True):
     """A row of a table with the text of every slot; `head` means that it stands in the table's head."""
 
     slots: Slots

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from types import MappingProxyType
 from typing import TypeVar
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 from turbohtml import Element
 
 from actors.extraction.decide.content import Content
@@ -71,8 +70,7 @@ _OWN_HEADINGS = ":scope>thead th,:scope>tbody>tr>th,:scope>tr>th,:scope>caption"
 _UNMARKED = frozenset({HeaderMark.NONE, HeaderMark.TYPES, HeaderMark.CORNER, HeaderMark.LOOKS})
 
 
-@dataclass(frozen=True, slots=True)
-class DataTable:
+class DataTable(Struct, frozen=True):
     """A data table as a grid: each of the `rows` has as many slots, each slot the cell that covers it, or None.
 
     A cell that spans several slots stands in each of them. `texts` is parallel to `rows`. The first `header_rows` of

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 
+from msgspec import Struct
 from turbohtml import Element, Node, Text, parse_fragment
 from turbohtml.clean import OnDisallowed, Policy, Sanitizer
 
@@ -30,16 +30,14 @@ from protocol.documents import ExtractedLink
 _HOLDS_BLOCKS = frozenset({"article", "aside", "dd", "div", "li", "main", "section", "td"})
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOut:
+class LeftOut(Struct, frozen=True):
     """What nobody sees and was left out: whole texts of the page, and characters within what was kept."""
 
     invisible_texts: int = 0
     invisible_characters: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class ContentText:
+class ContentText(Struct, frozen=True):
     """The main content as Markdown, and as plain text with a line for every block."""
 
     markdown: str

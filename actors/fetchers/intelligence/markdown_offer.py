@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from http import HTTPStatus
 from urllib.parse import urljoin, urlsplit
 
@@ -78,12 +76,12 @@ async def better_by_markdown(
         offer = await get(address)
         if not _answered_markdown(offer) or not same_origin(offer.url, response.url):
             return page, response
-        merged = richer(page, await read(replace(offer, content_type="text/markdown")))
+        merged = richer(page, await read(structs.replace(offer, content_type="text/markdown")))
     except FaultError:
         return page, response
     if merged is page:
         return page, response
-    return merged, replace(
+    return merged, structs.replace(
         response,
         content_type="text/markdown",
         exchanges=(*response.exchanges, *offer.exchanges),
@@ -159,7 +157,7 @@ def richer(page: Extraction, offer: Extraction) -> Extraction:
         parts=structs.replace(own.parts, fields=fields, lists=(), left_out=other.parts.left_out),
     )
     evidence = structs.replace(page.evidence, content_length=offer.evidence.content_length, markup=False, incomplete=())
-    return dataclasses.replace(
+    return structs.replace(
         page,
         summary=summary,
         evidence=evidence,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, ClassVar, Final
@@ -69,7 +69,8 @@ _FIRST_ERROR = 400
 _UNANSWERED = "The page showed nothing within the time allowed: a request that it waits for was not answered."
 _shown = form_of(Snapshot | RenderFailure)
 SNAPSHOT: Final = AnswerForm[Snapshot | RenderFailure](
-    lambda shown: _shown.write(replace(shown, storage=None) if isinstance(shown, Snapshot) else shown), _shown.read
+    lambda shown: _shown.write(structs.replace(shown, storage=None) if isinstance(shown, Snapshot) else shown),
+    _shown.read,
 )
 """How what an engine showed is written where conversations are recorded: without what the page has stored."""
 
@@ -226,7 +227,7 @@ class Lightweight(Actor):
                 if options.seconds < _LEAST_SECONDS:
                     raise RenderError(RenderFailure.NO_TIME)
                 try:
-                    snapshot = await render(page.connection, replace(visit, options=options))
+                    snapshot = await render(page.connection, structs.replace(visit, options=options))
                 except ClosedError as error:
                     failure = RenderFailure.JS_HANG if await page.outlived() else RenderFailure.RESOURCE_EXHAUSTED
                     raise RenderError(failure, alone=page.alone) from error

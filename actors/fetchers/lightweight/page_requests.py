@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final, Protocol
 from urllib.parse import urlsplit
@@ -130,8 +129,7 @@ class HopCookies(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class OutgoingRequest:
+class OutgoingRequest(Struct, frozen=True):
     """A request as it is sent: `document` is the address of its frame, `guarded` that a script reads the answer."""
 
     url: str
@@ -150,8 +148,7 @@ class OutgoingRequest:
     single_shot: bool = False
 
 
-@dataclass(frozen=True)
-class FollowedResponse:
+class FollowedResponse(Struct, frozen=True):
     """An answer at the end of its redirects; `foreign` if it comes from another origin, or by way of one."""
 
     response: WebResponse
@@ -177,8 +174,7 @@ async def follow(web: Web, request: OutgoingRequest, cookies: HopCookies, timeou
     raise FaultError(fault(Code.HTTP_TOO_MANY_REDIRECTS))
 
 
-@dataclass(frozen=True)
-class EngineAnswer:
+class EngineAnswer(Struct, frozen=True):
     """The answer that the engine gets."""
 
     status: int

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, Generic, TypeVar
 
+from msgspec import Struct
+
 PAGES_AT_ONCE: Final = 2
 PAGES_IN_A_LIFE: Final = 200
 
@@ -54,20 +56,17 @@ class TenantProcess:
         self.retired |= slot.failed or full or self.served >= PAGES_IN_A_LIFE
 
 
-@dataclass(frozen=True)
-class JoinProcess(Generic[P]):
+class JoinProcess(Struct, Generic[P], frozen=True):
     """The page is loaded in this process."""
 
     process: P
 
 
-@dataclass(frozen=True)
-class StartProcess:
+class StartProcess(Struct, frozen=True):
     """The page gets a new process."""
 
 
-@dataclass(frozen=True)
-class AwaitSlot(Generic[P]):
+class AwaitSlot(Struct, Generic[P], frozen=True):
     """The page waits; this process, if any, is to be ended for it."""
 
     evicted: P | None

@@ -42,8 +42,7 @@ RESTLESS_MS = 500
 """How long it must have moved then without a rest: what a late timer has begun may finish."""
 
 
-@dataclass(frozen=True)
-class RequestTerms:
+class RequestTerms(Struct, frozen=True):
     """How the requests of a page are made: `partition` separates cached answers, `record` keeps the exchanges.
 
     `obey_robots` holds for the documents that the page's own window goes to. With `single_shot` nothing that broke off
@@ -57,8 +56,7 @@ class RequestTerms:
     single_shot: bool = False
 
 
-@dataclass(frozen=True)
-class RenderOptions:
+class RenderOptions(Struct, frozen=True):
     """How to render a page: `seconds` is how long it may move at most, `selector` an element to wait for.
 
     `grace_seconds` is how long after that the engine may take to answer; then it counts as stuck.
@@ -211,8 +209,7 @@ class PageStorage(Struct, frozen=True):
     session: dict[str, str]
 
 
-@dataclass(frozen=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True):
     """A page as it was in the end. `url` is the document's, or one of its origin that scripts have put in its place.
 
     `unanswered` counts the requests that were still waited for.

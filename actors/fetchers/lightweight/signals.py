@@ -5,10 +5,11 @@ from __future__ import annotations
 import importlib.resources
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from functools import cache
 from types import MappingProxyType
 from typing import Final
+
+from msgspec import Struct, structs
 
 from actors.fetchers.lightweight.rendering import Counters, RenderedContent, ScriptReport, SettleResult, Snapshot
 
@@ -32,8 +33,7 @@ _UNSUPPORTED = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class Observation:
+class Observation(Struct, frozen=True):
     """Counts of what a page did and shows; everything that the page says about itself may be forged by the page.
 
     `text` is what it shows, from its beginning and cut; `words` and `chars` count the whole of it (a character of a
@@ -154,8 +154,7 @@ MARKS: Final[Mapping[str, Callable[[Observation], object]]] = MappingProxyType(
 """The marks that may speak for a browser, by name: predicates on an observation."""
 
 
-@dataclass(frozen=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """Which marks count alone, and which only beside few words; fewer than `thin_words` count alone, too."""
 
     alone: frozenset[str]
@@ -235,7 +234,7 @@ def shown_chars(body: bytes) -> int:
 
 
 def _with_counters(observation: Observation, counters: Counters) -> Observation:
-    return replace(
+    return structs.replace(
         observation,
         scripts=counters.scripts,
         failed_scripts=counters.failed_scripts,
@@ -250,7 +249,7 @@ def _with_counters(observation: Observation, counters: Counters) -> Observation:
 
 
 def _with_content(observation: Observation, content: RenderedContent) -> Observation:
-    return replace(
+    return structs.replace(
         observation,
         text=content.text,
         words=content.words,
@@ -266,7 +265,7 @@ def _with_content(observation: Observation, content: RenderedContent) -> Observa
 
 
 def _with_report(observation: Observation, report: ScriptReport) -> Observation:
-    return replace(
+    return structs.replace(
         observation,
         errors=report.errors,
         rejections=report.rejections,

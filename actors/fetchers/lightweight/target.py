@@ -5,12 +5,12 @@ from __future__ import annotations
 import importlib.resources
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import msgspec
 from anyio.abc import TaskGroup
+from msgspec import Struct
 
 from actors.fetchers.lightweight import origins
 from actors.fetchers.lightweight.cdp import CdpConnection
@@ -29,8 +29,7 @@ MAX_TEXT_CHARS = 20_000
 MAX_STORED_CHARS = 5_000_000
 
 
-@dataclass(frozen=True)
-class PageVisit:
+class PageVisit(Struct, frozen=True):
     """A page to be rendered: its first document, and the login that sees it; `web` fetches what it requests.
 
     What its scripts are answered in JSON is gathered in `samples`.
@@ -43,8 +42,7 @@ class PageVisit:
     samples: ExchangeLog | None = None
 
 
-@dataclass(frozen=True)
-class PageTarget:
+class PageTarget(Struct, frozen=True):
     """A page of the engine: `session` is what its calls are sent to."""
 
     connection: CdpConnection

@@ -6,13 +6,13 @@ import mimetypes
 import os
 import secrets
 import stat
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import anyio
 import anyio.to_thread
 import structlog
+from msgspec import Struct
 from playwright.async_api import Download, ElementHandle, Error, Page
 
 from bus import TransportError
@@ -66,8 +66,7 @@ async def screenshot_of(page: Page, options: Screenshot, element: ElementHandle 
     )
 
 
-@dataclass(frozen=True)
-class CaptureStore:
+class CaptureStore(Struct, frozen=True):
     """Puts captures of one caller into an object store; one that it refuses is left out, and logged."""
 
     store: FileStore

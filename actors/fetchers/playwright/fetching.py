@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 import anyio
 import httpx2
 import structlog
-from msgspec import structs
+from msgspec import Struct, structs
 from playwright.async_api import Error
 
 from actors.extraction.extraction import Extraction
@@ -80,8 +80,7 @@ _OK = 200
 _EMPTY = frozenset({204, 205})
 
 
-@dataclass(frozen=True)
-class PageFetcher:
+class PageFetcher(Struct, frozen=True):
     """Fetches pages with one browser; `web` limits the rate of each host, `objects` opens where captures are kept.
 
     What is to be learned of a page goes to `sampler`.

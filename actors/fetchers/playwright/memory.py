@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
 
+from msgspec import Struct
+
 _PROC = Path("/proc")
 _PARENT = 1
 """Of /proc/PID/stat, counted after the name (proc(5))."""
@@ -39,8 +41,7 @@ _MEMORY_S = 5.0
 _MAX_DEPTH = 16
 
 
-@dataclass(frozen=True)
-class MemoryLimits:
+class MemoryLimits(Struct, frozen=True):
     """In bytes: when a browser is replaced once it is idle, what a page may hold at most, and what all of it may."""
 
     worn: int
@@ -48,8 +49,7 @@ class MemoryLimits:
     all: int
 
 
-@dataclass(frozen=True)
-class ProcessSize:
+class ProcessSize(Struct, frozen=True):
     """A process of a browser, and the bytes that it holds; `root` is the browser's own."""
 
     pid: int

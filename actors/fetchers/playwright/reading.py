@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 
 import anyio
 from msgspec import Struct
@@ -48,8 +47,7 @@ class SerializedPage(Struct, frozen=True):
     elements: int
 
 
-@dataclass(frozen=True)
-class Body:
+class Body(Struct, frozen=True):
     """The bytes of what is no page."""
 
     data: bytes

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol, cast
 
 import anyio
+from msgspec import Struct
 from msgspec.structs import replace
 from playwright.async_api import ConsoleMessage as ConsoleLine
 from playwright.async_api import Dialog as OpenDialog
@@ -54,8 +55,7 @@ _LEVELS: dict[str, _Level] = {
 }
 
 
-@dataclass(frozen=True)
-class RecordedRequest:
+class RecordedRequest(Struct, frozen=True):
     """A request with its sequence number; `kind` is Chromium's resource type, `failed` where there was no response.
 
     One that the page itself cancelled has not failed.

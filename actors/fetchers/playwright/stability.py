@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from msgspec import Struct
@@ -10,8 +9,7 @@ from msgspec import Struct
 from protocol.browse import MIN_CONTENT_CHARS
 
 
-@dataclass(frozen=True)
-class StabilityBounds:
+class StabilityBounds(Struct, frozen=True):
     """A page is stable when nothing came, went or moved for `quiet_ms`; after `cap_ms` it is taken as it is."""
 
     cap_ms: int
@@ -60,8 +58,7 @@ class PendingWork(Struct, frozen=True):
 PENDING_UNKNOWN = PendingWork(frames=1, chars=MIN_CONTENT_CHARS)
 
 
-@dataclass(frozen=True)
-class TabActivity:
+class TabActivity(Struct, frozen=True):
     """What is known without asking the page: ms since the last network event and since the wait began.
 
     `quiet_ms` is 0 during a request; `scripts` counts those requested; `live` stands for sockets and workers.

@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from starlette.types import Scope
 
 from actors.gateway.access.caller import NOBODY, OWNER, Caller, Ledger
@@ -48,8 +49,7 @@ _WAY_IN = Action(
 )
 
 
-@dataclass(frozen=True)
-class Visitor:
+class Visitor(Struct, frozen=True):
     """Who was let in: the caller, the name that its limits go by, and how they stand."""
 
     caller: Caller

@@ -9,6 +9,7 @@ from http import HTTPStatus
 
 import anyio
 import structlog
+from msgspec import Struct
 from starlette.datastructures import Headers
 from starlette.routing import Match, WebSocketRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -130,8 +131,7 @@ def _is_stream(headers: list[tuple[bytes, bytes]]) -> bool:
     return any(name == b"content-type" and value.startswith(_EVENTS) for name, value in headers)
 
 
-@dataclass(frozen=True)
-class SocketRoute:
+class SocketRoute(Struct, frozen=True):
     """One WebSocket that clients may open at `path`: `run` accepts it and works until it is closed.
 
     It needs a key with `scope`, which has so many sockets at most; None is for protocols that let their clients in

@@ -16,6 +16,8 @@ from enum import StrEnum
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import TypeAlias
 
+from msgspec import Struct
+
 from actors.gateway.http import HttpStatusError
 from actors.gcra import Rate, earliest, taken
 from actors.settings import Settings
@@ -44,8 +46,7 @@ def _now_ms() -> float:
     return time.monotonic() * 1_000
 
 
-@dataclass(frozen=True)
-class RateState:
+class RateState(Struct, frozen=True):
     """How a rate stands: `left` more may come now; the whole burst after `full_ms`, the next one after `wait_ms`."""
 
     rate: Rate

@@ -8,10 +8,10 @@ which origin may read it. To an authorization server the gateway is a resource, 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from msgspec import Struct
 from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import Scope
@@ -74,8 +74,7 @@ def access_headers(scope: Scope) -> AccessHeaders:
     return AccessHeaders(tuple(hosts), tuple(origins), tuple(authorizations))
 
 
-@dataclass(frozen=True)
-class OriginRules:
+class OriginRules(Struct, frozen=True):
     """Whom the gate lets pass: exact Host and Origin headers in lower case, and the paths that need no key."""
 
     hosts: frozenset[str]

@@ -7,7 +7,6 @@ import binascii
 import re
 import secrets
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, cast
 
 import anyio
@@ -26,6 +25,7 @@ from mcp.types import (
     ListRootsResult,
 )
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
+from msgspec import Struct
 from pydantic import BaseModel, ValidationError
 
 from actors.gateway.request import RequestContext
@@ -146,8 +146,7 @@ _TYPES: Mapping[str, tuple[type[Any], type[BaseModel]]] = {
 # -- its id ------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class ClientId:
+class ClientId(Struct, frozen=True):
     """Which client this is, among those of its caller, and what it declared; None if it did not. It opens nothing.
 
     Over HTTP a client of an older version is given its id as `Mcp-Session-Id` when it initializes, and sends it with

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import base64
 import binascii
-from dataclasses import dataclass
 
 from mcp.server.request_state import InvalidRequestState
+from msgspec import Struct
 
 from actors.gateway.access.caller import Caller
 from actors.gateway.mcp import HANDLES
@@ -18,16 +18,14 @@ _TASK = f"{HANDLES} task of"
 MAX_HANDLE_CHARS = 2_000
 
 
-@dataclass(frozen=True)
-class TaskName:
+class TaskName(Struct, frozen=True):
     """A task: whose it is to do, and the id by which that actor knows it."""
 
     actor: str
     id: str
 
 
-@dataclass(frozen=True)
-class Handles:
+class Handles(Struct, frozen=True):
     """Seals what is handed to clients; `seal` is what every replica has."""
 
     seal: Seal
@@ -47,8 +45,7 @@ class Handles:
         return TaskName(actor, name)
 
 
-@dataclass(frozen=True)
-class StateCodec:
+class StateCodec(Struct, frozen=True):
     """What the SDK seals `requestState` with; it looks after its age, its request and its caller."""
 
     sealing: Seal

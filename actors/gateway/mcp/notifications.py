@@ -30,6 +30,7 @@ from mcp.types import (
     SubscriptionsListenRequestParams,
     SubscriptionsListenResult,
 )
+from msgspec import Struct
 from pydantic import ConfigDict
 
 from actors.gateway.mcp import serializers
@@ -161,8 +162,7 @@ class FollowedTasks(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class SubscriptionHandler:
+class SubscriptionHandler(Struct, frozen=True):
     """Answers `subscriptions/listen` by one long response, with the changes of what a client wants to know."""
 
     offers: Offers
@@ -214,8 +214,7 @@ class SubscriptionHandler:
         return WantedChanges(lists, frozenset(resources), tasks, request.caller.name, own_tasks)
 
 
-@dataclass(frozen=True)
-class WantedChanges:
+class WantedChanges(Struct, frozen=True):
     """What one client listens for; `tasks` are those of the caller, by the ids that the client has for them.
 
     `own_tasks` are those that no offering actor does.

@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import AsyncGenerator, Callable, Container, Generator, Iterable, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
@@ -16,7 +16,7 @@ import structlog
 from mcp.shared.uri_template import InvalidUriTemplate, UriTemplate
 from mcp.types import Prompt, Resource, ResourceTemplate, Tool, methods
 from mcp.types.version import LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION
-from msgspec import Struct
+from msgspec import Struct, structs
 from pydantic import ValidationError
 
 from bus import Tables
@@ -55,8 +55,7 @@ S = TypeVar("S", bound=Struct)
 D = TypeVar("D", Tool, Resource, ResourceTemplate, Prompt)
 
 
-@dataclass(frozen=True)
-class Offered(Generic[S, D]):
+class Offered(Struct, Generic[S, D], frozen=True):
     """One thing that an actor brings: as the actor offers it, and as clients get it in a list."""
 
     actor: str
@@ -64,16 +63,13 @@ class Offered(Generic[S, D]):
     declaration: D
 
 
-@dataclass(frozen=True)
-class OfferCatalogue:
+class OfferCatalogue(Struct, frozen=True):
     """What is offered, by its name or address, sorted; of two by one name, the actor's counts that sorts first."""
 
-    tools: Mapping[str, Offered[OfferedTool, Tool]] = field(default_factory=lambda: MappingProxyType({}))
-    resources: Mapping[str, Offered[OfferedResource, Resource]] = field(default_factory=lambda: MappingProxyType({}))
-    templates: Mapping[str, Offered[OfferedTemplate, ResourceTemplate]] = field(
-        default_factory=lambda: MappingProxyType({})
-    )
-    prompts: Mapping[str, Offered[OfferedPrompt, Prompt]] = field(default_factory=lambda: MappingProxyType({}))
+    tools: Mapping[str, Offered[OfferedTool, Tool]] = MappingProxyType({})
+    resources: Mapping[str, Offered[OfferedResource, Resource]] = MappingProxyType({})
+    templates: Mapping[str, Offered[OfferedTemplate, ResourceTemplate]] = MappingProxyType({})
+    prompts: Mapping[str, Offered[OfferedPrompt, Prompt]] = msgspec.field(default_factory=lambda: MappingProxyType({}))
     _parsed: tuple[tuple[UriTemplate, str], ...] = ()
 
     def reader(self, uri: str) -> str | None:
@@ -86,8 +82,7 @@ class OfferCatalogue:
 EMPTY = OfferCatalogue()
 
 
-@dataclass(frozen=True)
-class ListsChanged:
+class ListsChanged(Struct, frozen=True):
     """Other tools, resources or prompts are offered than before."""
 
     tools: bool
@@ -164,7 +159,7 @@ class Offers:
             return
         before = self._known.get(entry.key)
         if before is not None and before.encoded == entry.value:
-            self._known[entry.key] = replace(before, repeated_s=self.clock())
+            self._known[entry.key] = structs.replace(before, repeated_s=self.clock())
             return
         try:
             offer = _decoded(entry, room=before is not None or len(self._known) < MAX_OFFERS)
@@ -272,8 +267,7 @@ def unreadable_list(offer: Offer) -> str | None:
     return next((method for method, (name, rows) in lists.items() if not _is_readable(method, name, rows)), None)
 
 
-@dataclass(frozen=True)
-class _KnownOffer:
+class _KnownOffer(Struct, frozen=True):
     """An offer; `repeated_s` is when its actor last repeated it."""
 
     offer: Offer

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from mcp.shared.exceptions import MCPError
@@ -19,7 +18,7 @@ from mcp.types import (
     ReadResourceRequestParams,
     Tool,
 )
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from actors.gateway.app_context import AppContext
@@ -58,8 +57,7 @@ MAX_ROUNDS = 10
 DEFAULT_MS = 60_000
 
 
-@dataclass(frozen=True)
-class OfferClient:
+class OfferClient(Struct, frozen=True):
     """Sends what clients request to offering actors, and returns what comes of it, whatever version a client speaks."""
 
     app: AppContext

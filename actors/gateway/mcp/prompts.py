@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from mcp.shared.exceptions import MCPError
 from mcp.types import INVALID_PARAMS, GetPromptResult, Icon, Prompt, PromptArgument, PromptMessage, TextContent
+from msgspec import Struct
 
 NAME = "weft"
 TITLE = "Weft"
@@ -58,16 +58,14 @@ Rules:
 """
 
 
-@dataclass(frozen=True)
-class _Argument:
+class _Argument(Struct, frozen=True):
     name: str
     description: str
     otherwise: str | None = None
     """What stands for it when it is not given; None where it has to be."""
 
 
-@dataclass(frozen=True)
-class _Job:
+class _Job(Struct, frozen=True):
     title: str
     description: str
     arguments: Sequence[_Argument]

@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import anyio
+import msgspec
 import structlog
+from msgspec import Struct
 
 from actors.gateway.app_context import BusClient
 from actors.gateway.event_feed import EventFeed
@@ -79,8 +81,7 @@ class PendingQuestion:
     reply: str = ""
 
 
-@dataclass(frozen=True)
-class PendingQuestions:
+class PendingQuestions(Struct, frozen=True):
     """The requests to clients of older versions whose responses one replica waits for.
 
     A question goes out on the stream of the call that it belongs to; the client's response is a request of its own, and
@@ -88,7 +89,7 @@ class PendingQuestions:
     """
 
     replica: str
-    _pending: dict[str, PendingQuestion] = field(default_factory=dict[str, PendingQuestion])
+    _pending: dict[str, PendingQuestion] = msgspec.field(default_factory=dict[str, PendingQuestion])
 
     @contextmanager
     def pending(self, caller: str) -> Generator[PendingQuestion]:
@@ -129,8 +130,7 @@ class PendingQuestions:
         return True
 
 
-@dataclass(frozen=True)
-class InFlight:
+class InFlight(Struct, frozen=True):
     """The calls of clients that one replica works on, which their clients may cancel at any replica.
 
     A client of an older version cancels by the id that it gave its request, and ids are counted anew by every client.
@@ -138,10 +138,10 @@ class InFlight:
     open-ended has no end of its own.
     """
 
-    _calls: dict[CallCancelled, set[anyio.CancelScope]] = field(
+    _calls: dict[CallCancelled, set[anyio.CancelScope]] = msgspec.field(
         default_factory=dict[CallCancelled, set[anyio.CancelScope]]
     )
-    _open_ended: set[anyio.CancelScope] = field(default_factory=set[anyio.CancelScope])
+    _open_ended: set[anyio.CancelScope] = msgspec.field(default_factory=set[anyio.CancelScope])
 
     @contextmanager
     def cancellable(self, caller: str, client: str, request: str) -> Generator[anyio.CancelScope]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from importlib import metadata
 from typing import Any
 
@@ -33,6 +32,7 @@ from mcp.types import (
     UnsubscribeRequestParams,
 )
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
+from msgspec import Struct
 
 from actors.gateway.access.caller import STDIO
 from actors.gateway.app_context import AppContext, BusClient
@@ -124,8 +124,7 @@ class _Server(Server[RequestContext]):
         return capabilities
 
 
-@dataclass(frozen=True)
-class _Methods:
+class _Methods(Struct, frozen=True):
     """The methods of the protocol: our own resources and prompts come first, then those that are offered."""
 
     app: AppContext

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import AsyncGenerator, Generator
 from contextlib import aclosing, contextmanager, suppress
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from mcp.server import Server
 from mcp.shared.exceptions import MCPError
 from mcp.shared.inbound import MCP_NAME_HEADER, decode_header_value
 from mcp.types import HEADER_MISMATCH, INVALID_PARAMS, METHOD_NOT_FOUND, RequestParams
+from msgspec import Struct
 from pydantic import Field
 from starlette.requests import Request
 
@@ -97,8 +97,7 @@ def _check(context: Context, params: TaskParams) -> None:
         raise MCPError(HEADER_MISMATCH, message)
 
 
-@dataclass(frozen=True)
-class OfferedTasks:
+class OfferedTasks(Struct, frozen=True):
     """The tasks of offering actors, by ids that are sealed for their callers."""
 
     client: OfferClient
@@ -129,8 +128,7 @@ class OfferedTasks:
         return name
 
 
-@dataclass(frozen=True)
-class RunTasks:
+class RunTasks(Struct, frozen=True):
     """Runs as tasks: the id of a run is that of its task."""
 
     app: AppContext

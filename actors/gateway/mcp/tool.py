@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar, cast
 
@@ -24,16 +23,14 @@ from protocol.tools.tool import Surface, Tool
 A = TypeVar("A", bound=Struct)
 
 
-@dataclass(frozen=True)
-class ToolImage:
+class ToolImage(Struct, frozen=True):
     """A picture that a tool answers with."""
 
     media_type: str
     data: bytes
 
 
-@dataclass(frozen=True)
-class ToolLink:
+class ToolLink(Struct, frozen=True):
     """A resource that a tool points at; `size` in bytes, where it is known."""
 
     uri: str
@@ -42,8 +39,7 @@ class ToolLink:
     size: int | None = None
 
 
-@dataclass(frozen=True)
-class ToolAnswer:
+class ToolAnswer(Struct, frozen=True):
     """What a tool answers: the text for a model, the same as data, pictures, links to more, and what to call next.
 
     `is_error`: it tells of something that came to nothing.
@@ -67,8 +63,7 @@ def render_error(error: Fault, _tool: str, _arguments: Mapping[str, Any]) -> tup
     return error_text(structured), structured
 
 
-@dataclass(frozen=True)
-class BuiltinTool(Generic[A]):
+class BuiltinTool(Struct, Generic[A], frozen=True):
     """One of our own tools as MCP has it: what the registry does not say of it, and what runs it.
 
     A model pays for what it reads of a tool in each conversation, so the schema has no words on the arguments of

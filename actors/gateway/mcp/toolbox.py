@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -59,8 +59,7 @@ TOOLS: Mapping[str, BuiltinTool[Any]] = MappingProxyType(
 """Our own tools, in the order in which clients see them."""
 
 
-@dataclass(frozen=True)
-class McpTool:
+class McpTool(Struct, frozen=True):
     """A tool, whoever does its work: what clients get of it, who may call it, how it is called, and its errors."""
 
     declaration: Tool

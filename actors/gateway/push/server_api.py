@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Annotated, Final, TypeVar
 from urllib.parse import parse_qsl
@@ -68,8 +67,7 @@ class RefusedError(Exception):
         self.status = status
 
 
-@dataclass(frozen=True)
-class ServerApi:
+class ServerApi(Struct, frozen=True):
     """ASGI: everything below `/apps/`."""
 
     push: PushServer

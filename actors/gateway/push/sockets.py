@@ -10,6 +10,7 @@ from typing import Final
 
 import anyio
 import structlog
+from msgspec import Struct
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from actors.gateway.push import frames
@@ -41,8 +42,7 @@ FRAME_RATE: Final = Rate(interval_ms=100.0, burst=250)
 _ID_PART: Final = 10**10
 
 
-@dataclass(frozen=True)
-class PushSockets:
+class PushSockets(Struct, frozen=True):
     """Runs the sockets of one replica, so many at once at most; without an app all are refused."""
 
     app: PushApp | None

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from anyio import to_thread
+from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -68,8 +69,7 @@ HEADERS: Mapping[str, str] = MappingProxyType(
 _LEADS_ON = {"Cache-Control": "no-cache"}
 
 
-@dataclass(frozen=True)
-class _Asset:
+class _Asset(Struct, frozen=True):
     """A file as it is sent; `stamp` tells whether it has changed since."""
 
     stamp: tuple[int, int]
@@ -118,8 +118,7 @@ class ConsoleFiles:
         return known
 
 
-@dataclass(frozen=True)
-class ConsoleFile:
+class ConsoleFile(Struct, frozen=True):
     """ASGI: one file of the console."""
 
     files: ConsoleFiles

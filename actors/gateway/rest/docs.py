@@ -6,10 +6,10 @@ import base64
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -62,8 +62,7 @@ _REF = "#/components/schemas/"
 _LIMITS = ("minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "pattern", "format", "default")
 
 
-@dataclass(frozen=True)
-class FrontPage:
+class FrontPage(Struct, frozen=True):
     """ASGI: shows a person the console; for programs there is nothing at this path.
 
     Where the packages of the console are missing, it tells what runs here and how to reach it. Whoever sees it needs no

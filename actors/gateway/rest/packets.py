@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
 from types import MappingProxyType
@@ -53,8 +52,7 @@ from protocol.sessions import ListSessions, NamedSession
 from protocol.subject_kinds import Call
 
 
-@dataclass(frozen=True)
-class Permitted:
+class Permitted(Struct, frozen=True):
     """A call that a client may make by packet: what scope it needs, and how its arguments become those of the call."""
 
     call: Call[Any, Any]

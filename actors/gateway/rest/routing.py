@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from http import HTTPStatus
 from typing import Any, Generic, Literal, TypeVar
@@ -93,8 +93,7 @@ USUAL_STREAM = (
 )
 
 
-@dataclass(frozen=True)
-class Addressed(Generic[P, B]):
+class Addressed(Struct, Generic[P, B], frozen=True):
     """What is asked of an endpoint that has both params and a body."""
 
     params: P
@@ -105,8 +104,7 @@ def _refusal(error: FaultError, _arguments: Any) -> Response:
     return refusal(error)
 
 
-@dataclass(frozen=True)
-class Endpoint:
+class Endpoint(Struct, frozen=True):
     """One operation: `run` gets what the gateway works with, the request, and the decoded body or `params`, or None.
 
     The fields of `params` are those that `path` has in braces, and of the query all others; with both `params` and

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import dataclass
 from itertools import count
 from typing import Generic, TypeVar
 
@@ -83,8 +82,7 @@ class TextRestarted(Struct, frozen=True, kw_only=True):
     index: int
 
 
-@dataclass(frozen=True)
-class EventForm:
+class EventForm(Struct, frozen=True):
     """How an endpoint writes its last event: the result as it is, or in an envelope, and an error likewise."""
 
     result: Callable[[Struct], Struct]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from actors.learner.patterns.drafting import PatternDraft, SampledPage, accounts_for, drafted
 from actors.learner.patterns.repairing import is_made, repaired
@@ -36,8 +34,7 @@ _ID_BYTES: Final = 10
 _SLOT: Final = re.compile(r"\{[^{}]*\}")
 
 
-@dataclass(frozen=True)
-class Changes:
+class Changes(Struct, frozen=True):
     """Patterns to be written, and those that are replaced by them."""
 
     put: tuple[PagePattern, ...] = ()
@@ -147,7 +144,7 @@ def _counting(draft: PatternDraft | None, fresh: Sequence[SampledPage]) -> Patte
     if draft is None:
         return None
     urls = {page.url for page in fresh}
-    return dataclasses.replace(draft, held_out=tuple(url for url in draft.held_out if url in urls))
+    return structs.replace(draft, held_out=tuple(url for url in draft.held_out if url in urls))
 
 
 def _changes(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 import anyio
+from msgspec import Struct
 
 from actors.learner.patterns.sources.source import HintSource, domain_of
 from bus import Requester, TransportError
@@ -68,8 +69,7 @@ class SiteAsks:
         return True
 
 
-@dataclass(frozen=True)
-class SiteAsk:
+class SiteAsk(Struct, frozen=True):
     """Asks the site of one page; see Ask."""
 
     asks: SiteAsks

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import repeat
 from typing import Any, Final
 
-from msgspec import structs
+import msgspec
+from msgspec import Struct, structs
 
 from actors.patterns.addresses import Observed, answers_of, match, page_template, requests_of
 from actors.patterns.answer_checks import checks_of, met
@@ -27,8 +27,7 @@ _FEWEST: Final = 2
 _EPOCH: Final = datetime.fromtimestamp(0, UTC)
 
 
-@dataclass(frozen=True)
-class SampledPage:
+class SampledPage(Struct, frozen=True):
     """A sample, and what of it may be learned from."""
 
     sample: PageSample
@@ -48,8 +47,7 @@ class SampledPage:
         return Shown(answers, sample.page, self.url, slots, sample.shown_lines, sample.shown_links)
 
 
-@dataclass(frozen=True)
-class PatternDraft:
+class PatternDraft(Struct, frozen=True):
     """What a kind of page may be made by.
 
     `made_of` are the pages that it was induced from, `held_out` those that are made without having been made of them.
@@ -61,7 +59,7 @@ class PatternDraft:
     mapping: PageMapping
     checks: tuple[AnswerCheck, ...]
     made_of: tuple[str, ...]
-    held_out: tuple[str, ...] = field(default=())
+    held_out: tuple[str, ...] = msgspec.field(default=())
 
 
 def drafted(group: Sequence[SampledPage], template: str = "") -> PatternDraft | None:
@@ -146,7 +144,7 @@ def _borne_out(draft: PatternDraft, shown: Sequence[Shown], others: Sequence[Sho
             kept.append(one.url)
     if len(kept) < MIN_PAGES and not any(_leaves_out(draft.mapping, one) for one in shown):
         kept += _held_out(draft, shown)
-    return replace(draft, held_out=tuple(kept))
+    return structs.replace(draft, held_out=tuple(kept))
 
 
 def _leanest(
@@ -157,7 +155,7 @@ def _leanest(
     while number >= 0 and len(requests) > 1:
         if not any(f"{{{number}:" in f"{one.url}{one.body}" for one in requests):
             fewer = tuple(_renumbered(one, number) for place, one in enumerate(requests) if place != number)
-            less = [replace(one, answers=(*one.answers[:number], *one.answers[number + 1 :])) for one in shown]
+            less = [structs.replace(one, answers=(*one.answers[:number], *one.answers[number + 1 :])) for one in shown]
             if (leaner := induce(less)) is not None:
                 requests, shown, mapping = fewer, less, leaner
         number -= 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
 from itertools import islice, product
 from typing import Any, Final, TypeVar, cast
 
@@ -24,8 +23,7 @@ T = TypeVar("T")
 S = TypeVar("S", bound=Mapping[str, Any])
 
 
-@dataclass(frozen=True)
-class Move:
+class Move(Struct, frozen=True):
     """A place that is gone, and the keys that lead from what held it to what stands there now; none: it is no more."""
 
     gone: Path

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain, repeat
 from typing import Any, Final, TypeVar, cast
 
@@ -39,8 +37,7 @@ _LATEST: Final = (5, 3, MIN_PAGES)
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class _Way:
+class _Way(Struct, frozen=True):
     """Requests in the place of those of a pattern, and the mapping that takes their answers."""
 
     requests: tuple[ApiRequest, ...]
@@ -78,7 +75,7 @@ def _repaired(pattern: PagePattern, mapping: PageMapping | None, pages: Sequence
         if draft is not None:
             requests = tuple(map(authorized, draft.requests, repeat(pages[-1]), shown[-1].answers))
             can_ask = all(set(one.auth_headers) <= one.auth_places.keys() for one in requests)
-            return dataclasses.replace(draft, requests=requests) if can_ask else None
+            return structs.replace(draft, requests=requests) if can_ask else None
     return None
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from actors.learner.patterns import answers
 from actors.learner.patterns.sources.source import slots_of
@@ -31,8 +30,7 @@ RENDER_MS: Final = 45_000
 """What a page may take to be rendered."""
 
 
-@dataclass(frozen=True)
-class PatternVerification:
+class PatternVerification(Struct, frozen=True):
     """Has pages rendered, and compares; what that teaches is written down."""
 
     store: PatternStore
@@ -103,8 +101,7 @@ class PatternVerification:
         return self.store.get(pattern.pattern_id) or pattern
 
 
-@dataclass(frozen=True)
-class _Both:
+class _Both(Struct, frozen=True):
     """A page as it was rendered, and what its API answers for it."""
 
     url: str

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from actors.patterns.mapping.slots import sources_in
 from actors.patterns.mapping.study import StepBudget, leaves
@@ -42,8 +43,7 @@ _TELLING = 5
 _LOCALE = re.compile(r"[a-z]{2,3}(?:[-_][A-Za-z]{2,4})?")
 
 
-@dataclass(frozen=True, slots=True)
-class Explained:
+class Explained(Struct, frozen=True):
     """A choice that tells how texts differ, the texts of each case, and how likely it is."""
 
     choice: CaseChoice

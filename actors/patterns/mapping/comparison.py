@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
-from msgspec import UNSET, structs
+from msgspec import UNSET, Struct, structs
 from rapidfuzz.distance import Indel
 
 from actors.patterns.mapping import dates
@@ -31,8 +30,7 @@ _SHOWN = frozenset({"tables", "outline"})
 """What of a page follows from its lines, and has no words but theirs."""
 
 
-@dataclass(frozen=True, slots=True)
-class Agreement:
+class Agreement(Struct, frozen=True):
     """How like two pages are, from 0 to 1: their words in order, and the share of their fields that are equal.
 
     `lines` counts those that are missing or extra, `extra` the latter alone. `unlike` names the other fields by their

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import msgspec
-from msgspec import UNSET, structs
+from msgspec import UNSET, Struct, structs
 
 from actors.patterns.mapping import markup
 from actors.patterns.mapping.comparison import agreement, body_words
@@ -39,8 +38,7 @@ _MOST_UNEXPLAINED = 0.5
 """Share of the prose of a single page that may be in no answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(Struct, frozen=True):
     """A page with the JSON answers that it was made from, one for each request, and the pieces of its address.
 
     `lines` are the blocks of text that it shows, `links` what it leads to, also those that were not extracted.
@@ -49,7 +47,7 @@ class Shown:
     answers: tuple[Any, ...]
     page: WebObservationSummary
     url: str
-    slots: Mapping[str, str] = field(default_factory=dict[str, str])
+    slots: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
     lines: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
+
+from msgspec import Struct
 
 from actors.patterns.mapping.study import INNER, SlotKind, ValueScope, arrays
 from actors.patterns.mapping.values import ValueLevel, is_array, resolve
@@ -20,16 +21,14 @@ _MAX_GAP = 24
 _LINK = re.compile(r"\[(?:\\.|[^\]\\])*\]\([^)\s]*\)")
 
 
-@dataclass(frozen=True, slots=True)
-class InlineItem:
+class InlineItem(Struct, frozen=True):
     """An item, and where it stands in a text."""
 
     item: ValueLevel
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class InlineList:
+class InlineList(Struct, frozen=True):
     """The items of an array in each of some texts, and what stands between two of them."""
 
     source: ValueSource

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 import msgspec
-from msgspec import UNSET, UnsetType, structs
+from msgspec import UNSET, Struct, UnsetType, structs
 
 from actors.patterns.mapping.flattened import unflattened
 from actors.patterns.mapping.markup import escaped, in_target, links, outline, plain_lines, tables, target, unescaped
@@ -114,8 +113,7 @@ def _text(page: WebObservationSummary) -> str:
     return f"{first[0].text}\n{text}".rstrip() if stands else text
 
 
-@dataclass(frozen=True, slots=True)
-class _Writer:
+class _Writer(Struct, frozen=True):
     """Writes templates; `markdown`: what is no markup is escaped; `one_line`: blocks stand on one line.
 
     `said` are the words of the page: what is gathered from items that it does not show is left out. `written` keeps

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
+
+from msgspec import Struct
 
 from actors.patterns.mapping.sequences import Listing, Unit
 from actors.patterns.mapping.study import INNER, SlotKind, arrays
@@ -31,8 +32,7 @@ _APART = 1_000_000
 """Longer than any text: the places of the next one begin there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Segments:
+class Segments(Struct, frozen=True):
     """The items of an array in one instance: `bounds` has their starts and the end of the last."""
 
     items: list[ValueLevel]
@@ -44,8 +44,7 @@ class Segments:
         return self.bounds[-1] - self.bounds[0] if self.items else 0
 
 
-@dataclass(frozen=True, slots=True)
-class Repeat:
+class Repeat(Struct, frozen=True):
     """An array, and where its items stand in each instance; `limit`: a page shows no more of them, 0: all."""
 
     source: ValueSource

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec import Struct
+
 from actors.patterns.mapping.study import Hit, StepBudget, ValueScope
 
 _MAX_CELLS = 400_000
@@ -58,8 +60,7 @@ def _outside(text: str, hits: list[Hit]) -> str:
     return "".join(letter if keep else " " for letter, keep in zip(text, kept, strict=True))
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(Struct, frozen=True):
     """An instance of a list, and the values around it."""
 
     units: list[Unit]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from msgspec import Struct
 from rapidfuzz.distance import Indel
 
 from actors.extraction.parse.text import clean
@@ -16,8 +16,7 @@ _TARGET = re.compile(r"\]\((?:<([^>]*)>|([^)\s]*))\)")
 _IMAGE = re.compile(r"!\[")
 
 
-@dataclass(frozen=True, slots=True)
-class ShownText:
+class ShownText(Struct, frozen=True):
     """The words of the blocks that a page shows, without white space; blocks begin and end at `bounds`."""
 
     text: str
@@ -55,8 +54,7 @@ class ShownText:
         return at + len(words) if at >= 0 else None
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """The lines that a page that was made lacks, and those that it has beyond the page.
 
     `known` are such lines that are right, as the page itself shows; `parts` those that a line of `known` has in it.

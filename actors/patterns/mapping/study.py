@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, NamedTuple, cast
 
+from msgspec import Struct
+
 from actors.patterns.mapping import dates
 from actors.patterns.mapping.markup import escaped, is_html, target
 from actors.patterns.mapping.numbers import CURRENCY_SIGNS
@@ -93,8 +95,7 @@ class Writing(NamedTuple):
     form: Form
 
 
-@dataclass(frozen=True, slots=True)
-class ValueScope:
+class ValueScope(Struct, frozen=True):
     """The values around a text of a page; `study` is what is known of that page."""
 
     study: Study

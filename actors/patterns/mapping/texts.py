@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
+from msgspec import Struct
+
 from actors.patterns.mapping.choices import (
     Explained,
     Pieces,
@@ -51,8 +53,7 @@ _BARE_CHARS = 4
 """A shorter value that is the same on all pages, where the page says the same, is more likely chance."""
 
 
-@dataclass(frozen=True, slots=True)
-class Instance:
+class Instance(Struct, frozen=True):
     """A text and the values around it."""
 
     text: str

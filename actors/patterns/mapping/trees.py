@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from statistics import mode
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 from msgspec.structs import replace as replaced
 
 from actors.patterns.mapping.choices import is_flag, is_telling, may_be_said, tests_of
@@ -51,8 +52,7 @@ _MAX_SAID = 200
 _MAY_LACK = frozenset({"context", "caption", "rowCount"})
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
+class Example(Struct, frozen=True):
     """A value of a page, and the values of answers around it."""
 
     value: Any

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, TypeGuard
 from urllib.parse import quote
+
+from msgspec import Struct
 
 from actors.extraction.parse.addresses import joined, without_tracking
 from actors.extraction.write import fragment_markdown
@@ -63,8 +64,7 @@ def is_object(value: object) -> TypeGuard[dict[str, Any]]:
     return isinstance(value, dict)
 
 
-@dataclass(frozen=True, slots=True)
-class ValueLevel:
+class ValueLevel(Struct, frozen=True):
     """The root or an item of a repeat; items have a number from 1."""
 
     value: Any

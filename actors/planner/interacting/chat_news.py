@@ -5,11 +5,11 @@ It is news: what does not reach a client is in the journal, where whoever asks f
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import anyio
 import structlog
+from msgspec import Struct
 
 from bus import Bus
 from protocol.acting.chats import ChatMessageAdded
@@ -26,8 +26,7 @@ TELL_S: Final = 2.0
 """What telling may take: no round waits longer for it."""
 
 
-@dataclass(frozen=True)
-class ChatNews:
+class ChatNews(Struct, frozen=True):
     """Publishes the messages and rounds of chat sessions, sealed; without a key it publishes nothing."""
 
     bus: Bus

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
 from typing import Any, Final, Literal
 from uuid import UUID, uuid5
 
@@ -82,8 +81,7 @@ class SaidByAssistant(Struct, frozen=True, kw_only=True):
     ended: str = ""
 
 
-@dataclass(frozen=True)
-class ChatLog:
+class ChatLog(Struct, frozen=True):
     """The chat sessions in the journal of tasks; `on_message` hears of each message that was added."""
 
     journal: JournalLog[TaskLine | ChatLine]

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 
 import msgspec
 from anyio import to_thread
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from actors.planner.choosing import StepRules
 from actors.planner.deciding import ClientGate
@@ -37,8 +36,7 @@ async def _nobody(_answered: RoundTold) -> None:
     """Pass a round on to nobody."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Interaction:
+class Interaction(Struct, frozen=True, kw_only=True):
     """Answers the rounds of clients; `on_round` hears of each that was answered, once."""
 
     bus: Bus

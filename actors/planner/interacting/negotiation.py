@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from protocol.acting.interact import DomMode
 from protocol.acting.tree import PageTree, SemanticNode
@@ -29,8 +30,7 @@ PLACED_SHARE: Final = 0.25
 _QUOTED: Final = re.compile("\"[^\"]*\"|'[^']*'|“[^”]*”|„[^“]*“|«[^»]*»|`[^`]*`")
 
 
-@dataclass(frozen=True, kw_only=True)
-class WantedContext:
+class WantedContext(Struct, frozen=True, kw_only=True):
     """What more of a page is wanted, and why, in words for people."""
 
     mode: DomMode
@@ -45,8 +45,7 @@ class WantedContext:
         return frozenset(name for name, wanted in names.items() if wanted) or frozenset({"tree"})
 
 
-@dataclass(frozen=True, kw_only=True)
-class Negotiation:
+class Negotiation(Struct, frozen=True, kw_only=True):
     """What is known of a round: the page, which of its parts have been sent, and which were asked for before.
 
     `solved` is whether rules know what to do with what there is, `asks` whether they know what to ask the user, and

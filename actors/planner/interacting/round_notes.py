@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from bus.clock import now_ms
 from bus.context import new_id
@@ -26,8 +27,7 @@ MOST_REPEATS: Final = 3
 MOST_TRIES: Final = 10
 
 
-@dataclass(frozen=True)
-class RoundNotes:
+class RoundNotes(Struct, frozen=True):
     """The notes in the journal of tasks."""
 
     journal: JournalLog[TaskLine | ChatLine]

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from actors.planner.interacting.skeleton import MAX_WORDS_CHARS, PageSkeleton, nodes_of, read_skeleton, short_role
@@ -19,8 +18,7 @@ from protocol.acting.tree import CHARS_PER_TOKEN, PageTree, SemanticNode, Semant
 FOCUSED: Final = "focused"
 
 
-@dataclass(frozen=True, kw_only=True)
-class SentPage:
+class SentPage(Struct, frozen=True, kw_only=True):
     """A client's page as a tree; `skeleton` is what its HTML says, and `parts` are the parts of it that were sent.
 
     Without `known`, the client says that nothing has changed since a tree that nobody here has.

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final
 
+from msgspec import Struct
 from turbohtml import Element, Node, Text, parse
 
 from protocol.acting.interact import MAX_SENT_NODES
@@ -67,8 +68,7 @@ _STATES: Final = ("disabled", "checked", "required", "readonly", "selected")
 _ARIA_STATES: Final = ("checked", "selected", "expanded", "disabled", "invalid", "pressed")
 
 
-@dataclass(frozen=True, kw_only=True)
-class KeptElement:
+class KeptElement(Struct, frozen=True, kw_only=True):
     """One element that can be acted on, with the attributes that are kept of it."""
 
     tag: str
@@ -84,8 +84,7 @@ class KeptElement:
         return tuple(one for one in (self.attributes.get("data-llm-id"), self.attributes.get("id")) if one)
 
 
-@dataclass(frozen=True)
-class PageSkeleton:
+class PageSkeleton(Struct, frozen=True):
     """What is kept of a page: its elements and, where the HTML has them, its words, both in their order."""
 
     elements: tuple[KeptElement, ...] = ()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from actors.planner.modelled.prompts import acting, planning
 from actors.planner.modelled.schemas import action_schema, plan_schema, read_action, read_plan
@@ -37,8 +38,7 @@ _STATES: Final = frozenset({"check", "uncheck"})
 _MOVES: Final = frozenset({"navigate", "goBack", "goForward", "refresh"})
 
 
-@dataclass(frozen=True)
-class PageAdvisor:
+class PageAdvisor(Struct, frozen=True):
     """The models that may be asked for one task."""
 
     bus: Requester

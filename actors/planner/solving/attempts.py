@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
+
+from msgspec import Struct
 
 from actors.planner.solution import TaskSoFar
 from protocol.acting.actions import ActionCall
@@ -24,8 +25,7 @@ def succeeded(taken: TakenAction) -> bool:
     return taken.verdict is None or taken.verdict.succeeded
 
 
-@dataclass(frozen=True)
-class Attempts:
+class Attempts(Struct, frozen=True, dict=True):
     """The actions of one step, in their order."""
 
     taken: tuple[TakenAction, ...]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Final
+
+from msgspec import structs
 
 from actors.planner.solution import Solution, StepOver, Unsolved, UserAsked
 from actors.planner.solving.attempts import Attempts
@@ -169,7 +170,7 @@ def add(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solution:
     if frozenset(tokens(instruction.target)) & (MOST | LEAST):
         best = pick(scene, Wanted(phrase=phrase_of(instruction.target)))
         if isinstance(best, NodeFit):
-            instruction = replace(instruction, target=best.node.name)
+            instruction = structs.replace(instruction, target=best.node.name)
     place = instruction.place or "cart"
     adders = [node for node in scene.of_roles("btn", "link") if _adds(node, place)]
     for anchor in anchors(scene, instruction.target, {node.id for node in adders}):

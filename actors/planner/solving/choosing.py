@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Final
+
+from msgspec import structs
 
 from actors.planner.solution import Chosen, Solution, StepOver, Unsolved, UserAsked
 from actors.planner.solving.attempts import LOOKING, Attempts, succeeded
@@ -79,14 +80,14 @@ def choose(instruction: Instruction, scene: Scene, attempts: Attempts) -> Soluti
     if bare(instruction.value) in _NOTHING:
         return StepOver(why="Nothing is to be chosen.")
     if re.search(r"\S\s*[>›→»]\s*\S", instruction.value) and not quotes_in(instruction.value):
-        return press_path(replace(instruction, target=instruction.value), scene, attempts)
+        return press_path(structs.replace(instruction, target=instruction.value), scene, attempts)
     if re.search(r"\bodd or even\b", instruction.words, re.IGNORECASE):
         return mark_by_kind(scene, attempts)
     if (colour := _picked_colour(instruction, scene)) is not None:
         return colour if not attempts.has_done("setValue") else StepOver(why="The colour is set.")
     phrase = phrase_of(instruction.value)
     if phrase.every and (phrase.colour or phrase.shape):
-        return press_each(replace(instruction, target=instruction.value), scene, attempts)
+        return press_each(structs.replace(instruction, target=instruction.value), scene, attempts)
     things = _things(instruction, scene)
     undone: list[str] = []
     for thing in things:

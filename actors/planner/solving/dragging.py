@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from itertools import pairwise
 from typing import Final
+
+from msgspec import structs
 
 from actors.planner.solution import Solution, StepOver, Unsolved, UserAsked
 from actors.planner.solving.attempts import Attempts
@@ -216,7 +217,7 @@ def _is_wanted(node: SemanticNode, words: str) -> bool:
 def _container(words: str, scene: Scene) -> SemanticNode | None:
     """Return the box that words mean, among the drawings large enough to hold others."""
     large = [node for node in scene.nodes if node.shape and _holds(node, scene)]
-    phrase = replace(phrase_of(words), size="")
+    phrase = structs.replace(phrase_of(words), size="")
     if phrase.position:
         key = {"left": 1, "right": -1}.get(next(iter(phrase.position & {"left", "right"}), ""), 0)
         return min(large, key=lambda one: key * centre_of(one)[0], default=None)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Final
 
 from msgspec import structs
@@ -72,7 +71,7 @@ def _fill_with(value: str, certainty: float, instruction: Instruction, scene: Sc
     if isinstance(field, UserAsked):
         return field
     if field is None:
-        return explore(replace(instruction, target=target), scene, attempts)
+        return explore(structs.replace(instruction, target=target), scene, attempts)
     if field.node.occluded:
         return uncover(scene, attempts)
     return put_into(field, value, certainty, scene, attempts)
@@ -122,7 +121,7 @@ def field_for(words: str, scene: Scene, attempts: Attempts, *, place: str = "") 
     if telling_words(phrase) or phrase.quoted or phrase.ordinal is not None:
         asked_for = phrase
         if phrase.ordinal is not None:
-            asked_for = replace(
+            asked_for = structs.replace(
                 phrase, words=tuple(word for word in phrase.words if word not in _GENERIC), kinds=frozenset({"inp"})
             )
         wanted = Wanted(phrase=asked_for, roles=_FIELDS, place=place)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
+
+from msgspec import Struct, structs
 
 from actors.planner.solving.clauses import MaskedText, without_politeness
 from actors.planner.solving.vocabulary import LEAST, MOST, VERB, VERBS, Deed
@@ -22,8 +23,7 @@ _SEPARABLE: Final = frozenset({"trage", "gib", "gebe", "wähle", "tippe", "klapp
 """Verbs of German whose other half stands at the end."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Instruction:
+class Instruction(Struct, frozen=True, kw_only=True):
     """What a clause wants: `target` is the thing it is about, `value` what it gets, `place` where the target is."""
 
     deed: Deed
@@ -47,7 +47,7 @@ def read_instruction(clause: str) -> Instruction | None:
         return None
     deed = VERBS[verb]
     read = _READERS.get(deed, _target_alone)(Instruction(deed=deed, verb=verb, words=clause), rest.strip())
-    return replace(
+    return structs.replace(
         read,
         target=masked.whole(read.target.strip(" ,")),
         value=masked.whole(read.value.strip(" ,")),
@@ -80,7 +80,7 @@ def _verb_and_rest(text: str) -> tuple[str, str]:
 
 
 def _target_alone(instruction: Instruction, rest: str) -> Instruction:
-    return replace(instruction, target=_without_lead(rest))
+    return structs.replace(instruction, target=_without_lead(rest))
 
 
 def _without_lead(text: str) -> str:
@@ -89,21 +89,21 @@ def _without_lead(text: str) -> str:
 
 def _press(instruction: Instruction, rest: str) -> Instruction:
     by = re.match(r"(?:.*?)\s+by\s+(?:click|press|tapp)ing\s+(?:on\s+)?(.+)$", rest, _FLAGS)
-    return replace(instruction, target=_without_lead(by[1] if by else rest))
+    return structs.replace(instruction, target=_without_lead(by[1] if by else rest))
 
 
 def _fill(instruction: Instruction, rest: str) -> Instruction:
     """Read the forms of putting something somewhere; what is no such form is a value for the field at hand."""
     if re.search(r"\b(?:starts?|begins?|starting|beginning)\s+with\b", rest, _FLAGS):
-        return replace(instruction, value=rest)
+        return structs.replace(instruction, value=rest)
     given = re.match(r"(?:(?:in|out)\s+)?(.+?)\s+(?:with|mit|avec|con)\s+(.+)$", rest, _FLAGS)
     if given and instruction.verb.startswith(("fill", "rempl", "rellen")):
-        return replace(instruction, target=given[1], value=given[2])
+        return structs.replace(instruction, target=given[1], value=given[2])
     case = re.match(
         r"(⟦\d+⟧)\s+in\s+(?:all\s+)?(upper|lower)[- ]?case(?:\s+letters)?(?:\s+in(?:to)?\s+(.+))?$", rest, _FLAGS
     )
     if case:
-        return replace(instruction, value=f"{case[1]} in {case[2].lower()} case", target=case[3] or "")
+        return structs.replace(instruction, value=f"{case[1]} in {case[2].lower()} case", target=case[3] or "")
     named = re.match(
         rf"(?:the\s+)?(?P<field>[^⟦]+?)\s*:?\s*(?P<value>⟦\d+⟧|\{{\w+\}})(?:\s+{_INTO}\s+(?P<place>.+))?$", rest, _FLAGS
     )
@@ -112,34 +112,34 @@ def _fill(instruction: Instruction, rest: str) -> Instruction:
     placed = re.match(rf"(?P<value>.+)\s+{_SURELY_INTO}\s+(?P<field>.+)$", rest, _FLAGS)
     placed = placed or re.match(rf"(?P<value>.+?)\s+{_INTO}\s+(?P<field>.+)$", rest, _FLAGS)
     if placed:
-        return replace(instruction, value=placed["value"], target=placed["field"])
+        return structs.replace(instruction, value=placed["value"], target=placed["field"])
     labelled = re.match(r"(?P<field>[^:⟦]+):\s*(?P<value>.+)$", rest)
     if labelled:
-        return replace(instruction, target=labelled["field"], value=labelled["value"])
-    return replace(instruction, value=rest)
+        return structs.replace(instruction, target=labelled["field"], value=labelled["value"])
+    return structs.replace(instruction, value=rest)
 
 
 def _named_value(instruction: Instruction, field: str, value: str, place: str) -> Instruction:
     """Read `the username "x" into the field`: the field has the name of the value, unless the place says more."""
     generic = not place or re.search(r"\b(?:both|all|each|form|fields|boxes|inputs)\b", place, _FLAGS)
     if place and not generic:
-        return replace(instruction, target=place, value=value)
+        return structs.replace(instruction, target=place, value=value)
     many = re.search(r"\b(?:both|all|each|every)\b", place, _FLAGS)
-    return replace(instruction, target=place if many else field, value=value)
+    return structs.replace(instruction, target=place if many else field, value=value)
 
 
 def _set(instruction: Instruction, rest: str) -> Instruction:
     match = re.match(r"(?P<field>.+?)\s+(?:to|at|auf|à|sur|a|en)\s+(?P<value>.+)$", rest, _FLAGS)
     if match:
-        return replace(instruction, target=match["field"], value=match["value"])
-    return replace(instruction, target=rest)
+        return structs.replace(instruction, target=match["field"], value=match["value"])
+    return structs.replace(instruction, target=rest)
 
 
 def _choose(instruction: Instruction, rest: str) -> Instruction:
     """Read what is selected, from what: `value` is what is chosen, `target` the control that has it."""
     as_what = re.match(r"(?P<value>.+?)\s+(?:as|als|comme|como|for|für|pour|para)\s+(?P<field>.+)$", rest, _FLAGS)
     if as_what and instruction.verb not in {"check", "tick"}:
-        return replace(instruction, value=as_what["value"], target=as_what["field"])
+        return structs.replace(instruction, value=as_what["value"], target=as_what["field"])
     where = re.match(
         r"(?P<value>.+?)\s+(?:from|in|with|using|on|out of|under|aus|von|dans|de|en)"
         r"\s+(?P<field>(?:the|this|its|der|dem|la|le|el|⟦).*)$",
@@ -147,8 +147,8 @@ def _choose(instruction: Instruction, rest: str) -> Instruction:
         _FLAGS,
     )
     if where and not frozenset(tokens(where["field"])) & (MOST | LEAST):
-        return replace(instruction, value=where["value"], target=where["field"])
-    return replace(instruction, value=rest)
+        return structs.replace(instruction, value=where["value"], target=where["field"])
+    return structs.replace(instruction, value=rest)
 
 
 def _drag(instruction: Instruction, rest: str) -> Instruction:
@@ -160,8 +160,8 @@ def _drag(instruction: Instruction, rest: str) -> Instruction:
         _FLAGS,
     )
     if match:
-        return replace(instruction, target=match["what"], value=match["way"])
-    return replace(instruction, target=rest)
+        return structs.replace(instruction, target=match["what"], value=match["way"])
+    return structs.replace(instruction, target=rest)
 
 
 def _add(instruction: Instruction, rest: str) -> Instruction:
@@ -173,12 +173,12 @@ def _add(instruction: Instruction, rest: str) -> Instruction:
     )
     if match:
         where = re.sub(r"^(?:to|into|in)\s+(?:the|my|your)?\s*", "", match["to"] or "", flags=_FLAGS)
-        return replace(instruction, target=match["what"], value=match["count"] or "", place=where)
-    return replace(instruction, target=rest)
+        return structs.replace(instruction, target=match["what"], value=match["count"] or "", place=where)
+    return structs.replace(instruction, target=rest)
 
 
 def _item(instruction: Instruction, rest: str) -> Instruction:
-    return replace(instruction, target=_without_lead(rest))
+    return structs.replace(instruction, target=_without_lead(rest))
 
 
 _READERS: Final[Mapping[Deed, Callable[[Instruction, str], Instruction]]] = MappingProxyType(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct, structs
 
 from actors.planner.solution import UserAsked
 from actors.planner.solving.colours import PALE, colour_of, of_colour
@@ -32,8 +33,7 @@ _PICTURES: Final = frozenset({"img"})
 _BIG: Final = frozenset({"large", "big", "larger", "bigger"})
 
 
-@dataclass(frozen=True, kw_only=True)
-class Wanted:
+class Wanted(Struct, frozen=True, kw_only=True):
     """What is looked for: a phrase, among which roles, and what it is not."""
 
     phrase: TargetPhrase
@@ -142,7 +142,7 @@ def in_place(scene: Scene, fits: list[NodeFit], place: str) -> list[NodeFit]:
 
 def anchors(scene: Scene, place: str, without: Iterable[str] = ()) -> list[SemanticNode]:
     """Return the nodes that a phrase for a row, card or section may mean, the best first."""
-    phrase = replace(phrase_of(place), ordinal=None)
+    phrase = structs.replace(phrase_of(place), ordinal=None)
     left_out = frozenset(without)
     names = frozenset(word.casefold().strip(".,") for word in place.split() if word[:1] in "@#" or word[:1].isupper())
     by_name = [

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
+
+from msgspec import structs
 
 from actors.planner.solution import Chosen
 from actors.planner.solving.attempts import LOOKING
@@ -30,9 +31,9 @@ def pointed(chosen: Chosen, scene: Scene) -> Chosen:
         return chosen
     if not _is_in_view(node, scene):
         call = ActionCall(name="findText", arguments={"text": node.name})
-        return replace(chosen, action=call, thought=f"{LOOKING}bring “{node.name}” into view.")
+        return structs.replace(chosen, action=call, thought=f"{LOOKING}bring “{node.name}” into view.")
     points = _as_points(chosen.action, node, target)
-    return chosen if points is None else replace(chosen, action=points)
+    return chosen if points is None else structs.replace(chosen, action=points)
 
 
 def _as_points(call: ActionCall, node: SemanticNode, target: SemanticNode | None) -> ActionCall | None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
+
+from msgspec import structs
 
 from actors.planner.solution import Solution, StepOver, Unsolved, UserAsked
 from actors.planner.solving.attempts import Attempts
@@ -213,7 +214,7 @@ def press_each(instruction: Instruction, scene: Scene, attempts: Attempts) -> So
 
 def each_of(phrase: TargetPhrase, instruction: Instruction, scene: Scene) -> tuple[NodeFit, ...]:
     """Return all that fit a phrase, in the order of the page; within each row of those that are named."""
-    plain = replace(phrase, within="", ordinal=None)
+    plain = structs.replace(phrase, within="", ordinal=None)
     fits = pick_all(scene, Wanted(phrase=plain))
     best = [one for one in fits if one.score >= fits[0].score - 0.05] if fits else []
     best = [one for one in best if one.node.role in CONTROLS] or best
@@ -240,7 +241,7 @@ def submit(instruction: Instruction, scene: Scene, attempts: Attempts) -> Soluti
     ]
     if len(called) == 1 and called[0].id not in attempts.failed:
         return on(called[0], 0.95)
-    named = replace(instruction, target=instruction.target or instruction.verb.removesuffix(" the form"))
+    named = structs.replace(instruction, target=instruction.target or instruction.verb.removesuffix(" the form"))
     verb = instruction.verb.removesuffix(" the form")
     ways = (f"{verb} {without_article(instruction.target)}", "" if verb == "submit" else verb, named.target, "submit")
     for words in (one for one in ways if one.strip()):

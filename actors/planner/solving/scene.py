@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from actors.planner.solving.vocabulary import CONTROLS, FIELDS
 from actors.planner.solving.words import bare, folded, likeness
@@ -26,8 +25,7 @@ _PLAIN_HEIGHT: Final = 16.0
 """How high a node is taken to be whose box is not known."""
 
 
-@dataclass(frozen=True)
-class Scene:
+class Scene(Struct, frozen=True, dict=True):
     """A page, the goal on it, and what the user has said since, when he was asked."""
 
     page: PageTree

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct, structs
 
 from actors.planner.solving.clauses import quotes_in
 from actors.planner.solving.instructions import without_article
@@ -56,8 +57,7 @@ _CALLED: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class TargetPhrase:
+class TargetPhrase(Struct, frozen=True, kw_only=True):
     """What a phrase says of the thing that it means.
 
     `words` are what tells it from others, `kinds` the roles it may have, `within` the row or section that it is in.
@@ -81,8 +81,7 @@ class TargetPhrase:
     """Whether any one of those that fit will do."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class NodeFit:
+class NodeFit(Struct, frozen=True, kw_only=True):
     """A node that a phrase may mean, and how well it fits (0 to 1)."""
 
     node: SemanticNode
@@ -104,12 +103,12 @@ def phrase_of(text: str) -> TargetPhrase:
         head, within = f"{head} {within[called.end() :]}", within[: called.start()]
     parsed = _parsed(plain, head, within)
     if within in COLOURS and not parsed.colour:
-        parsed = replace(parsed, within="", colour=SAME_COLOURS.get(within, within))
+        parsed = structs.replace(parsed, within="", colour=SAME_COLOURS.get(within, within))
     if within and not (parsed.most or parsed.least) and frozenset(tokens(within)) & (MOST | LEAST):
         ranked = frozenset(tokens(within))
-        parsed = replace(parsed, within="", most=bool(ranked & MOST), least=bool(ranked & LEAST))
+        parsed = structs.replace(parsed, within="", most=bool(ranked & MOST), least=bool(ranked & LEAST))
     whole = bool(_EACH.match(text.strip()))
-    return replace(
+    return structs.replace(
         parsed,
         any=indefinite,
         every=parsed.every or whole or bool(_EACH.match(within)),

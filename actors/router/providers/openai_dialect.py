@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncGenerator, Collection, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 import anyio
 import httpx2
 import msgspec
+from msgspec import Struct
 
 from actors.router.provider import ModelCompletion, ModelRequest, ProviderCredentials, ProviderError, Write
 from actors.router.providers.errors import failure, failure_of_response, kind_of_error
@@ -31,14 +31,13 @@ MAX_STREAM_BYTES: Final = 64_000_000
 _read_chunk = msgspec.json.Decoder(Chunk).decode
 
 
-@dataclass(frozen=True, kw_only=True)
-class OpenAIDialect:
+class OpenAIDialect(Struct, frozen=True, kw_only=True):
     """How a provider differs from the others of its dialect."""
 
     provider: Provider
     key_header: Literal["Authorization", "api-key"] = "Authorization"
     max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
-    with_demands: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    with_demands: Mapping[str, Any] = msgspec.field(default_factory=dict[str, Any])
     """What is sent besides where tools or a schema are needed."""
 
     def client(self, credentials: ProviderCredentials, hosts: Collection[str]) -> OpenAIClient:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final
 
@@ -62,8 +61,7 @@ class AddedSource(Struct, frozen=True, kw_only=True, omit_defaults=True, rename=
     job_id: str = ""
 
 
-@dataclass(frozen=True)
-class Adding:
+class Adding(Struct, frozen=True):
     """Adds sources for one call, which `origin` has made."""
 
     capturing: Capturing

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from actors.runner.collections.history import SourceHistory
 from actors.runner.collections.sections import sampled, section_changes
@@ -22,8 +21,7 @@ SHORT_CHARS: Final = 500
 """Words below which a page that holds lists is kept by them, in the mode `auto`."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class CapturedPage:
+class CapturedPage(Struct, frozen=True, kw_only=True):
     """What was read of a page, whoever has read it; `at` is when (ms since the epoch)."""
 
     url: str

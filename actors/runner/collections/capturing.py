@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import anyio
 import structlog
-from msgspec import structs
+from msgspec import Struct, structs
 
 from actors.runner.browser_session import call_with_room
 from actors.runner.collections.captured_page import CapturedPage, captured, read_page
@@ -65,8 +64,7 @@ AGAIN_MS: Final = (1_000, 4_000)
 MAX_AGAIN_MS: Final = 60_000
 
 
-@dataclass(frozen=True)
-class Capturing:
+class Capturing(Struct, frozen=True):
     """Captures for one replica."""
 
     log: CollectionLog

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import dataclass
 from functools import partial
 from typing import Final, TypeVar
 
 import stamina
+from msgspec import Struct
 
 from actors.runner.collections.history import CollectionHistory, SourceHistory
 from bus import TransportError
@@ -64,8 +64,7 @@ def unknown(prefix: str) -> FaultError:
     return FaultError(fault(Code.VALIDATION_UNKNOWN_SOURCE, field="sourceId"))
 
 
-@dataclass(frozen=True)
-class CollectionLog:
+class CollectionLog(Struct, frozen=True):
     """The journal of collections; every call waits while the bus is away, for `JOURNAL_S` at most."""
 
     journal: JournalLog[CollectionLine]

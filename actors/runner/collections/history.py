@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Final
+
+import msgspec
+from msgspec import Struct, structs
 
 from bus.stores import JournalLine
 from protocol.collections import (
@@ -52,8 +54,7 @@ def _digest(*words: str) -> str:
     return base64.urlsafe_b64encode(data).decode()[:_ID_CHARS]
 
 
-@dataclass(frozen=True)
-class CollectionHistory:
+class CollectionHistory(Struct, frozen=True):
     """A collection after its lines; `last` is the sequence of the last one.
 
     `round` is the last one in which its pages were read anew (0: none yet), `open` whether that is still going on.
@@ -72,17 +73,16 @@ class CollectionHistory:
             case CollectionCreated() as created:
                 return CollectionHistory(created, last=line.sequence)
             case CollectionWatched() as watched:
-                return replace(self, watched=watched, last=line.sequence)
+                return structs.replace(self, watched=watched, last=line.sequence)
             case CollectionRefreshed() as refreshed:
-                return replace(self, round=refreshed.round, open=not refreshed.ended, last=line.sequence)
+                return structs.replace(self, round=refreshed.round, open=not refreshed.ended, last=line.sequence)
             case CollectionDeleted() as deleted:
                 return CollectionHistory(deleted=deleted, last=line.sequence)
             case _:
-                return replace(self, last=line.sequence)
+                return structs.replace(self, last=line.sequence)
 
 
-@dataclass(frozen=True)
-class SourceHistory:
+class SourceHistory(Struct, frozen=True):
     """A source after its lines.
 
     `captured` is the newest version, `queued` the capture under way, with its `attempts` so far, `ends` is how each
@@ -95,9 +95,9 @@ class SourceHistory:
     captured: SourceCaptured | None = None
     queued: CaptureQueued | None = None
     attempts: int = 0
-    ends: Mapping[str, CaptureEnd] = field(default_factory=dict[str, CaptureEnd])
-    calls: Mapping[str, str] = field(default_factory=dict[str, str])
-    lasts: Mapping[str, int] = field(default_factory=dict[str, int])
+    ends: Mapping[str, CaptureEnd] = msgspec.field(default_factory=dict[str, CaptureEnd])
+    calls: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
+    lasts: Mapping[str, int] = msgspec.field(default_factory=dict[str, int])
     lines: int = 0
 
     @property
@@ -109,19 +109,19 @@ class SourceHistory:
         """Return the source after one more line."""
         lines = self.lines + line.topic.endswith(_STATE)
         lasts = {**self.lasts, line.topic: line.sequence}
-        return replace(self, lasts=lasts, lines=lines)._with(line.value)  # noqa: SLF001 - its own
+        return structs.replace(self, lasts=lasts, lines=lines)._with(line.value)  # noqa: SLF001 - its own
 
     def _with(self, line: CollectionLine) -> SourceHistory:
         history = self
         match line:
             case SourceAdded():
-                history = replace(self, added=line, deleted=None)
+                history = structs.replace(self, added=line, deleted=None)
             case SourceDeleted():
                 history = SourceHistory(deleted=line, lasts=self.lasts)
             case CaptureQueued():
-                history = replace(self, queued=line, attempts=0, calls={**self.calls, line.call_id: line.job})
+                history = structs.replace(self, queued=line, attempts=0, calls={**self.calls, line.call_id: line.job})
             case CaptureStarted() if self.queued is not None and self.queued.job == line.job:
-                history = replace(self, attempts=line.attempt)
+                history = structs.replace(self, attempts=line.attempt)
             case SourceCaptured():
                 history = self._captured(line)
             case CaptureFailed() if line.final and line.job not in self.ends:
@@ -143,8 +143,8 @@ class SourceHistory:
 
     def _captured(self, line: SourceCaptured) -> SourceHistory:
         newest = line if not line.unchanged and line.version >= self.version else self.captured
-        return replace(self._ended(line), captured=newest)
+        return structs.replace(self._ended(line), captured=newest)
 
     def _ended(self, line: CaptureEnd) -> SourceHistory:
         queued = None if self.queued is not None and self.queued.job == line.job else self.queued
-        return replace(self, queued=queued, ends={**self.ends, line.job: line})
+        return structs.replace(self, queued=queued, ends={**self.ends, line.job: line})

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
 
 import anyio
 import structlog
-from msgspec import structs
+from msgspec import Struct, structs
 
 from actors import redact
 from actors.runner.collections.collection_log import CollectionLog, known_id
@@ -52,16 +51,14 @@ EMPTY: Final = "Nothing of this collection was captured yet: there is nothing to
 TOO_LONG: Final = "The text is too long to be kept."
 
 
-@dataclass(frozen=True)
-class TextHistory:
+class TextHistory(Struct, frozen=True):
     """A text as it stands, None where there is none, and the sequence of its last line."""
 
     text: KeptText | None = None
     last: int = 0
 
 
-@dataclass(frozen=True)
-class TextLog:
+class TextLog(Struct, frozen=True):
     """The lines of texts."""
 
     log: CollectionLog
@@ -89,8 +86,7 @@ class TextLog:
         return history.text, history.last
 
 
-@dataclass(frozen=True)
-class Transforming:
+class Transforming(Struct, frozen=True):
     """Makes texts of collections for one replica."""
 
     texts: TextLog

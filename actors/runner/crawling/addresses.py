@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import Final
 from urllib.parse import SplitResult, urlsplit, urlunsplit
+
+from msgspec import Struct
 
 from actors.address_shapes import names_language
 from actors.extraction.parse.addresses import without_tracking
@@ -80,8 +81,7 @@ class Omission(StrEnum):
     NO_TEXT = "no_text"
 
 
-@dataclass(frozen=True)
-class SiteAddress:
+class SiteAddress(Struct, frozen=True):
     """An address as it is asked for (`url`), and what it is known by (`key`): one page has one, as far as can be told.
 
     `shape` is the key without numbers, names of months and values of parameters: pages of one template share it.
@@ -95,8 +95,7 @@ class SiteAddress:
     parameters: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class CrawlScope:
+class CrawlScope(Struct, frozen=True):
     """Which addresses a crawl goes to: those of the sites, whose path one of the globs has and none of the others."""
 
     sites: frozenset[str]

@@ -50,8 +50,7 @@ class VisitedPage(Struct, frozen=True, kw_only=True, omit_defaults=True, rename=
     source_id: str = ""
 
 
-@dataclass(frozen=True)
-class NextPage:
+class NextPage(Struct, frozen=True):
     """An address that is to be read, how many links it is away from the start, and the page that led to it first."""
 
     address: SiteAddress

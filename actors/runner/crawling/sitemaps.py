@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
+from msgspec import Struct
 from turbohtml import Element
 
 from actors.extraction.parse.formats import xml_data
@@ -28,8 +28,7 @@ _GZIP: Final = 31
 _HEAD: Final = 512
 
 
-@dataclass(frozen=True)
-class SiteMap:
+class SiteMap(Struct, frozen=True):
     """What a file says: pages, and further site maps, those that changed last first."""
 
     pages: tuple[FoundAddress, ...] = ()

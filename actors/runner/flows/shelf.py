@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import secrets
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from bus import Bus
 from bus.clock import now_ms
@@ -38,8 +39,7 @@ MAX_FLOW_BYTES: Final = 700_000
 """The JSON of a flow: sealed, it has to fit into one message of NATS (1 MiB)."""
 
 
-@dataclass(frozen=True)
-class FlowShelf:
+class FlowShelf(Struct, frozen=True):
     """The flows of all callers, and what begins and ends their recording."""
 
     bus: Bus

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from html import unescape
 from types import MappingProxyType
 from typing import Final
 from urllib.parse import parse_qs, urlsplit
+
+from msgspec import Struct
 
 from actors.normalized_urls import normalized
 from protocol.faults import FaultError
@@ -44,8 +45,7 @@ _TAG: Final = re.compile(r"<[^<>]{0,200}>")
 _WORD: Final = re.compile(r"\w+")
 
 
-@dataclass(frozen=True, kw_only=True)
-class FoundResult:
+class FoundResult(Struct, frozen=True, kw_only=True):
     """A result as an engine tells it; `weight` is how good the engine says it is (0 to 1)."""
 
     url: str

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
+
+from msgspec import Struct
 
 from protocol.acting.steps import StepClaim
 
@@ -22,8 +23,7 @@ _KEYS: Final = frozenset({"press", "type"})
 _KEY: Final = "keydown"
 
 
-@dataclass(frozen=True, kw_only=True)
-class InputArrival:
+class InputArrival(Struct, frozen=True, kw_only=True):
     """What was heard of a click, or of keys, since the page was read before it.
 
     `reached`: whether it reached what it was aimed at, or something in it; None where nobody was listening. `answered`:

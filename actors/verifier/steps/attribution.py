@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from functools import cached_property
 from typing import Final
+
+from msgspec import Struct
 
 from actors.verifier.steps.arrivals import InputArrival
 from actors.verifier.steps.comparison import NodeChange, PageComparison, compare, is_control, moved
@@ -70,8 +71,7 @@ class ChangeKind(StrEnum):
     """Its value, its state, its place or what it looks like."""
 
 
-@dataclass(frozen=True)
-class NodeEvent:
+class NodeEvent(Struct, frozen=True):
     """What happened to a node, and how near that is to what was acted on."""
 
     kind: ChangeKind
@@ -86,8 +86,7 @@ class NodeEvent:
         return self.kind is ChangeKind.SWAPPED or self.scope <= ChangeScope.ELSEWHERE
 
 
-@dataclass(frozen=True)
-class StepEvidence:
+class StepEvidence(Struct, frozen=True, dict=True):
     """An action with the page before and after it, and what of that is its own."""
 
     claim: StepClaim

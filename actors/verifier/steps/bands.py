@@ -9,9 +9,10 @@ MASKED, SEEN_BY_CLIENT, FOCUSED, SCROLLED, READ, SERVED, CHANGED_ELSEWHERE, FAIL
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
+
+from msgspec import Struct
 
 
 class StepBand(StrEnum):
@@ -91,8 +92,7 @@ PROBABILITIES: Mapping[StepBand, float] = MappingProxyType(
 )
 
 
-@dataclass(frozen=True)
-class StepFinding:
+class StepFinding(Struct, frozen=True):
     """What was found, and the sentence that says so."""
 
     band: StepBand

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
+
+from msgspec import Struct
 
 from actors.verifier.steps.attribution import StepEvidence, box_of, gap
 from actors.verifier.steps.comparison import is_control
@@ -38,8 +39,7 @@ _MESSAGES = frozenset({"aler", "stat"})
 _PROMINENT = frozenset({"h", "aler", "dial"})
 
 
-@dataclass(frozen=True)
-class BlockerView:
+class BlockerView(Struct, frozen=True, dict=True):
     """A page as it is after an action, by what matters for what may stand in the way."""
 
     evidence: StepEvidence

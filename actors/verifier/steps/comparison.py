@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 from itertools import pairwise
 from typing import Final
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from protocol.acting.steps import MAX_KEPT_NODES, BeforeState
 from protocol.acting.tree import SemanticNode
@@ -39,8 +40,7 @@ class AddressChange(IntEnum):
     HOST = 4
 
 
-@dataclass(frozen=True)
-class NodeChange:
+class NodeChange(Struct, frozen=True):
     """A node that is on both pages and not the same on them."""
 
     before: SemanticNode
@@ -59,8 +59,7 @@ class NodeChange:
         return self.before.states - self.after.states
 
 
-@dataclass(frozen=True, kw_only=True)
-class PageComparison:
+class PageComparison(Struct, frozen=True, kw_only=True):
     """What is different on a page; `similarity` is 1 where its structure and its controls are the same."""
 
     added: tuple[SemanticNode, ...]

@@ -11,12 +11,12 @@ import time
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future
 from contextlib import AsyncExitStack, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
+from msgspec import structs
 
 from actors.fetchers.logins import Login
 from actors.fetchers.playwright import browser, memory
@@ -159,7 +159,7 @@ def test_a_worn_browser_is_replaced_without_cutting_anything(web: Browsing) -> N
     old = process(web, "--remote-debugging-pipe")
     chromium = web.browser.process
     assert chromium is not None
-    chromium.limits = replace(chromium.limits, worn=1)
+    chromium.limits = structs.replace(chromium.limits, worn=1)
 
     assert web.fetch("/article").status == 200
     assert alive([old]) == [old]

@@ -12,6 +12,7 @@ from typing import Any
 import anyio
 import msgspec
 import pytest
+from msgspec import structs
 
 from actors.actor import grant_of
 from actors.runner.actor import Runner
@@ -63,9 +64,9 @@ async def _furnish(transport: NatsTransport) -> None:
     for _, entry in table():
         match entry:
             case Journal():
-                await transport.records(replace(entry, max_bytes=2 * MIB))
+                await transport.records(structs.replace(entry, max_bytes=2 * MIB))
             case Objects():
-                await transport.objects(replace(entry, max_bytes=2 * MIB))
+                await transport.objects(structs.replace(entry, max_bytes=2 * MIB))
             case Bucket():
                 await transport.keys(entry)
             case Work():

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import islice
 from typing import TypeAlias, cast
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from actors.extraction.parse.text import one_line
 from protocol.confidence import Confidence, Source
@@ -37,8 +36,7 @@ def no_clock() -> float:
     return 0.0
 
 
-@dataclass(frozen=True, kw_only=True)
-class ParsedDocument:
+class ParsedDocument(Struct, frozen=True, kw_only=True):
     """The content as Markdown and as its `text`, where it is from (000 §2), and what else the body says.
 
     `title` is "" where the body has none. `left_out` counts what is not written, in characters, and `kept_back` by kind
@@ -52,12 +50,12 @@ class ParsedDocument:
     title_source: Source = Source.STRUCTURED_DATA
     tables: tuple[ExtractedTable, ...] = ()
     links: tuple[ExtractedLink, ...] = ()
-    fields: PageFields = field(default_factory=PageFields)
+    fields: PageFields = msgspec.field(default_factory=PageFields)
     left_out: int = 0
-    kept_back: Mapping[str, int] = field(default_factory=dict[str, int])
+    kept_back: Mapping[str, int] = msgspec.field(default_factory=dict[str, int])
     signals: tuple[Signal, ...] = ()
     title_score: float | None = None
-    sure: Mapping[str, Confidence] = field(default_factory=dict[str, Confidence])
+    sure: Mapping[str, Confidence] = msgspec.field(default_factory=dict[str, Confidence])
     tables_sure: tuple[Confidence, ...] = ()
     declared_language: str | None = None
     """What the body declares where that is still to be weighed against its text; `fields.language` is then unset."""

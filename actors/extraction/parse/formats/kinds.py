@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
+
+from msgspec import Struct
 
 from protocol.faults import Code, FaultError, fault
 
@@ -194,8 +195,7 @@ def _declared(media_type: str) -> BodyKind:
     raise _unsupported(media_type)
 
 
-@dataclass(frozen=True, slots=True)
-class _Beginning:
+class _Beginning(Struct, frozen=True):
     """What a document begins with: comments and declarations, then the name of its first tag, in lower case."""
 
     prologue: bytes

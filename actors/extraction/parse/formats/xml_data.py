@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from html import unescape
 from itertools import islice
 
+from msgspec import Struct
 from turbohtml import Element, HTMLParseError, Text, parse_fragment, parse_xml
 
 from actors.extraction.parse.addresses import absolute
@@ -96,8 +96,7 @@ def elements(text: str) -> Iterator[tuple[str, str]]:
             yield local(element), text_of(element)
 
 
-@dataclass(frozen=True, kw_only=True)
-class FeedEntry:
+class FeedEntry(Struct, frozen=True, kw_only=True):
     """One entry, as the feed writes it."""
 
     title: str = ""
@@ -107,8 +106,7 @@ class FeedEntry:
     author: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Feed:
+class Feed(Struct, frozen=True, kw_only=True):
     """A feed, as it is written."""
 
     title: str = ""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 
+from msgspec import Struct
 from playwright.async_api import Download, Error
 
 from actors.fetchers.playwright.captures import CaptureStore
@@ -25,8 +25,7 @@ _DOWNLOAD_S = 120.0
 _TITLE = "document.title"
 
 
-@dataclass(frozen=True)
-class OperationDependencies:
+class OperationDependencies(Struct, frozen=True):
     """What every operation may use: `web` limits the rate of each host, `store` opens where captures are kept.
 
     `unseal` decrypts what was sealed for a place.
@@ -49,8 +48,7 @@ class OperationDependencies:
             return ()
 
 
-@dataclass(frozen=True)
-class OperationContext:
+class OperationContext(Struct, frozen=True):
     """A session, and the time until which an operation may run in it (monotonic, seconds); `local` callers may more.
 
     `expects` is the digest of the element that was decided about, if somebody did. `brisk` is that of the AskBrowser.
@@ -85,8 +83,7 @@ class OperationContext:
         return min(self.deadline_s, time.monotonic() + seconds)
 
 
-@dataclass(frozen=True)
-class TabContext(OperationContext):
+class TabContext(OperationContext, frozen=True):
     """The same in one open tab."""
 
     number: int

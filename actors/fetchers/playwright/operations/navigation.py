@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 
 from msgspec import Struct
 from playwright.async_api import Error, Response
@@ -29,8 +28,7 @@ _FILE = "The address leads to a file, which the browser downloads; get_downloads
 _HISTORY = "Page.getNavigationHistory"
 
 
-@dataclass(frozen=True)
-class NavigationOutcome:
+class NavigationOutcome(Struct, frozen=True):
     """How a navigation ended: `partial` where the page is not stable, `is_file` where the browser downloads it."""
 
     status: int | None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from actors import redact
 from actors.fetchers.playwright.tab import Tab
@@ -14,8 +15,7 @@ _QUOTE_CHARS = 40
 _MAX_CHARS = 400
 
 
-@dataclass(frozen=True)
-class PageOutline:
+class PageOutline(Struct, frozen=True):
     """The address of a page, labels and states of its elements, and how many dialogs it shows."""
 
     url: str

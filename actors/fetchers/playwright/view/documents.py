@@ -97,8 +97,7 @@ class _ScriptResult(Struct, frozen=True):
     next: int = 1
 
 
-@dataclass(frozen=True)
-class TabDocument:
+class TabDocument(Struct, frozen=True):
     """The document of a tab, or of one of its frames: `prefix` is what ids in it begin with.
 
     `number` is that of its frame, 0 for the tab's own and where it is not known.
@@ -228,8 +227,7 @@ def _calling(function: str, args: dict[str, Any]) -> str:
 # -- what outlives a document ------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class ElementListing:
+class ElementListing(Struct, frozen=True):
     """The ids of a page in the order in which they are listed; `page` identifies the document."""
 
     page: str

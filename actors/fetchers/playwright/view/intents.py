@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from actors.fetchers.playwright.view.elements import PageElement
 from protocol.browsers.pageinfo import ElementKind, Intent
@@ -80,8 +81,7 @@ def words_of(element: PageElement) -> str:
     return " ".join((element.label, element.placeholder, *element.marks))
 
 
-@dataclass(frozen=True)
-class ActionableElements:
+class ActionableElements(Struct, frozen=True):
     """The elements of a page that can be acted on now, for the rules."""
 
     elements: Sequence[PageElement]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from urllib.parse import parse_qsl, urlsplit
+
+from msgspec import Struct
 
 from actors.fetchers.playwright.view.elements import PageElement, PageSnapshot
 from actors.fetchers.playwright.view.intents import FIELDS, ActionableElements, asks_new_password, is_search_field
@@ -41,8 +42,7 @@ _MEDIA = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class PageFacts:
+class PageFacts(Struct, frozen=True):
     """A snapshot with its intents; `status` is that of the response, 0 where it is unknown."""
 
     snapshot: PageSnapshot

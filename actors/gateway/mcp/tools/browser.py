@@ -7,7 +7,6 @@ import secrets
 import stat
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -56,8 +55,7 @@ _MOVE = ToolAnnotations(destructive_hint=False)
 _ACT = ToolAnnotations(destructive_hint=True)
 
 
-@dataclass(frozen=True)
-class _Row:
+class _Row(Struct, frozen=True):
     title: str
     hints: ToolAnnotations
     answer: type[Struct] | None
@@ -162,8 +160,7 @@ def _tool(operation: type[Any], row: _Row) -> BuiltinTool[Any]:
     )
 
 
-@dataclass(frozen=True)
-class _Begun:
+class _Begun(Struct, frozen=True):
     """How an operation is begun: `at_need` in a session that is opened for it, on the element decided about."""
 
     at_need: bool

@@ -22,6 +22,7 @@ from mcp.shared.jsonrpc_dispatcher import handler_exception_to_error_data, progr
 from mcp.shared.message import ServerMessageMetadata
 from mcp.shared.transport_context import TransportContext
 from mcp.types import INTERNAL_ERROR, INVALID_REQUEST, REQUEST_TIMEOUT, ErrorData, ProgressToken, RequestId
+from msgspec import Struct
 from pydantic import ValidationError
 from starlette.requests import Request
 
@@ -41,8 +42,7 @@ _WITHDRAW_S = 1.0
 _INTERNAL = ErrorData(code=INTERNAL_ERROR, message="Internal server error")
 
 
-@dataclass(frozen=True)
-class PostExchange:
+class PostExchange(Struct, frozen=True):
     """One POST in hand: the request, the stream of its response, and who asks."""
 
     request: Request
@@ -50,8 +50,7 @@ class PostExchange:
     context: RequestContext
 
 
-@dataclass(frozen=True)
-class BackChannel:
+class BackChannel(Struct, frozen=True):
     """How a client of a version with sessions is sent requests: who it is, and where its response is awaited."""
 
     questions: PendingQuestions

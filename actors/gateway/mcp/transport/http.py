@@ -30,6 +30,7 @@ from mcp.shared.inbound import (
 )
 from mcp.types import CONNECTION_CLOSED, HEADER_MISMATCH, ErrorData
 from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from msgspec import Struct
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -108,8 +109,7 @@ class McpEndpoint:
             await answer(error_response(None, bad.error), 400)(request.scope, request.receive, exchange.stream.send)
 
 
-@dataclass(frozen=True)
-class ModernProtocol:
+class ModernProtocol(Struct, frozen=True):
     """Answers the clients of the versions without sessions: each request brings all that is known of its client."""
 
     server: Server[RequestContext]

@@ -58,8 +58,7 @@ class JsonRpcMessage(Struct, frozen=True):
         return self.method is UNSET and (self.result is UNSET) != (self.error is UNSET)
 
 
-@dataclass(frozen=True)
-class JsonRpcRequest:
+class JsonRpcRequest(Struct, frozen=True):
     """A request of a client, which is answered."""
 
     id: RequestId
@@ -143,11 +142,10 @@ class ResponseStream:
         await self.send({"type": "http.response.body", "body": chunk, "more_body": more})
 
 
-@dataclass(frozen=True)
-class ResponseStreams:
+class ResponseStreams(Struct, frozen=True):
     """The responses that are not complete yet, so that none of them is silent for too long."""
 
-    _open: set[ResponseStream] = field(default_factory=set[ResponseStream])
+    _open: set[ResponseStream] = msgspec.field(default_factory=set[ResponseStream])
 
     @contextmanager
     def kept_alive(self, stream: ResponseStream) -> Generator[None]:

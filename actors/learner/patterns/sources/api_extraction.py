@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
+
+from msgspec import Struct
 
 from actors.learner.patterns.sources.source import ApiEndpoint, Ask, generalised, hints
 from actors.patterns.safety import credential_headers, refusal
@@ -12,8 +13,7 @@ from protocol.patterns.pattern import AuthKind, PagePattern, PatternSource
 from protocol.patterns.sample import ApiExchange, PageSample
 
 
-@dataclass(frozen=True)
-class ApiExtraction:
+class ApiExtraction(Struct, frozen=True):
     """Reads the exchanges of a page: those by GET that were answered with JSON."""
 
     name: ClassVar[PatternSource] = PatternSource.API_EXTRACTION

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any, ClassVar, Final
+
+from msgspec import Struct
 
 from actors.learner.patterns.sources.described import addresses, dereferenced, document_at
 from actors.learner.patterns.sources.source import MAX_NODES, ApiEndpoint, Ask, hints, members, resolved, text
@@ -15,8 +16,7 @@ from protocol.patterns.sample import PageSample
 PLACES: Final = ("/asyncapi.json", "/.well-known/asyncapi.json")
 
 
-@dataclass(frozen=True)
-class AsyncApiDiscovery:
+class AsyncApiDiscovery(Struct, frozen=True):
     """Asks for the description of a site's channels."""
 
     name: ClassVar[PatternSource] = PatternSource.ASYNCAPI_DISCOVERY

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
+
+from msgspec import Struct
 
 from actors.learner.patterns.sources.backends import BACKENDS, Backend
 from actors.learner.patterns.sources.source import ApiEndpoint, Ask, hints, of_site, origin_of, resolved
@@ -12,8 +13,7 @@ from protocol.patterns.pattern import PagePattern, PatternSource
 from protocol.patterns.sample import PageHints, PageSample
 
 
-@dataclass(frozen=True)
-class BackendFingerprinting:
+class BackendFingerprinting(Struct, frozen=True):
     """Looks the marks of a page up in the table of programs."""
 
     name: ClassVar[PatternSource] = PatternSource.BACKEND_FINGERPRINTING

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 
-@dataclass(frozen=True)
-class Convention:
+
+class Convention(Struct, frozen=True):
     """Where a program has the JSON of a kind of page: both below the origin; `page` `""`: of no page.
 
     `api` begins with `{root}` where the program says itself where its API lies.
@@ -17,8 +17,7 @@ class Convention:
     page: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Backend:
+class Backend(Struct, frozen=True, kw_only=True):
     """A program, and the marks that tell it: each is enough. All of them in lower case.
 
     `generators` are what its `<meta name=generator>` begins with, `headers` names of headers and a piece of their

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
+
+from msgspec import Struct
 
 from actors.learner.patterns.sources.known import KNOWN_APIS, KnownApi, endpoints
 from actors.learner.patterns.sources.source import Ask, hints
@@ -11,8 +12,7 @@ from protocol.patterns.pattern import PagePattern, PatternSource
 from protocol.patterns.sample import PageSample
 
 
-@dataclass(frozen=True)
-class Bootstrap:
+class Bootstrap(Struct, frozen=True):
     """What is known before the first visit."""
 
     name: ClassVar[PatternSource] = PatternSource.BOOTSTRAP

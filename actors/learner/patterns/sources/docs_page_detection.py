@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from actors.learner.patterns.sources.source import ApiEndpoint, Ask, generalised, hints, of_site, origin_of
 from protocol.patterns.pattern import AuthKind, PagePattern, PatternSource
@@ -28,8 +27,7 @@ _HEADER: Final = re.compile(r"(?:-H|--header)\s+['\"](x-[\w-]{1,40}):", re.IGNOR
 _PARAMETER: Final = re.compile(r"(?<=/)(?::([A-Za-z]\w{0,40})|<(?:\w+:)?([A-Za-z]\w{0,40})>)(?=/|\.|$|\?)")
 
 
-@dataclass(frozen=True)
-class DocsPageDetection:
+class DocsPageDetection(Struct, frozen=True):
     """Reads the words of a page that documents an API of its own site."""
 
     name: ClassVar[PatternSource] = PatternSource.DOCS_PAGE_DETECTION

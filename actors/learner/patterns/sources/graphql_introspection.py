@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any, ClassVar, Final
 from urllib.parse import quote
+
+from msgspec import Struct
 
 from actors.learner.patterns.sources.source import (
     MAX_NODES,
@@ -36,8 +37,7 @@ INTROSPECTION: Final = "{__schema{queryType{name} types{kind name fields{name ar
 _VALUES: Final = ("SCALAR", "ENUM")
 
 
-@dataclass(frozen=True)
-class GraphQlIntrospection:
+class GraphQlIntrospection(Struct, frozen=True):
     """Asks a server once for its schema, by GET; one that answers no GET is not asked otherwise."""
 
     name: ClassVar[PatternSource] = PatternSource.GRAPHQL_INTROSPECTION

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any, ClassVar, Final
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from actors.learner.patterns.sources.source import (
     ApiEndpoint,
@@ -29,8 +30,7 @@ _FEED: Final = re.compile(r"application/(?:rss|atom)\+xml")
 _RELATIONS: Final = frozenset({"alternate", "item", "collection", "self", "next", "prev", "related", "up"})
 
 
-@dataclass(frozen=True)
-class LinkDiscovery:
+class LinkDiscovery(Struct, frozen=True):
     """Reads the links of a page, of its answer, and of the answers that its scripts got."""
 
     name: ClassVar[PatternSource] = PatternSource.LINK_DISCOVERY

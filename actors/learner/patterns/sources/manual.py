@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import ClassVar
+
+from msgspec import Struct
 
 from actors.learner.patterns.sources.known import KnownApi, endpoints
 from actors.learner.patterns.sources.source import Ask, hints
@@ -12,8 +13,7 @@ from protocol.patterns.pattern import PagePattern, PatternSource
 from protocol.patterns.sample import PageSample
 
 
-@dataclass(frozen=True)
-class Manual:
+class Manual(Struct, frozen=True):
     """What the operator says; the file is read anew whenever it has changed."""
 
     name: ClassVar[PatternSource] = PatternSource.MANUAL

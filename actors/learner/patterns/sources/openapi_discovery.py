@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any, ClassVar, Final
 from urllib.parse import quote
+
+from msgspec import Struct
 
 from actors.learner.patterns.sources.described import addresses, catalogued, dereferenced, document_at
 from actors.learner.patterns.sources.source import (
@@ -42,8 +43,7 @@ PLACES: Final = (
 _WORDS: Final = ("openapi", "swagger")
 
 
-@dataclass(frozen=True)
-class OpenApiDiscovery:
+class OpenApiDiscovery(Struct, frozen=True):
     """Asks for the first description that a site has."""
 
     name: ClassVar[PatternSource] = PatternSource.OPENAPI_DISCOVERY

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, ClassVar, Final, Literal, Protocol, cast
 from urllib.parse import SplitResult, urljoin, urlsplit
+
+import msgspec
+from msgspec import Struct
 
 from actors.patterns.acceptance import pattern_refusal
 from actors.patterns.templates import AddressSlot, pieces_of
@@ -56,8 +58,7 @@ class HintSource(Protocol):
         ...
 
 
-@dataclass(frozen=True, kw_only=True)
-class ApiEndpoint:
+class ApiEndpoint(Struct, frozen=True, kw_only=True):
     """A request that somebody has named: `url`, absolute, and `page` are templates as in PagePattern.
 
     `baseline` is what it scores before the boost of its source.
@@ -71,11 +72,10 @@ class ApiEndpoint:
     auth_headers: tuple[str, ...] = ()
     baseline: float = BASELINES[ConfidenceSource.LEARNED_PATTERN]
     reason: str = ""
-    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    headers: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
 
 
-@dataclass(frozen=True)
-class HintOrigin:
+class HintOrigin(Struct, frozen=True):
     """By which source, on which page, with whose login and when something was found."""
 
     source: PatternSource

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import msgspec
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from actors.answerer.model_output import MAX_OUTPUT_CHARS, ModelOutput, OutputReading, read_model_output
 from protocol.faults import FaultError
@@ -123,7 +122,7 @@ def test_tool_calls_may_be_written_either_way(key: str) -> None:
 def test_one_bad_tool_call_discards_all(calls: object) -> None:
     output = read_model_output(written({"markdown": "Click.", "tool_calls": calls}))
 
-    assert output == replace(said("Click.", OutputReading.STRICT), discarded=calls is not None)
+    assert output == structs.replace(said("Click.", OutputReading.STRICT), discarded=calls is not None)
 
 
 def test_tool_calls_need_no_words_beside_them() -> None:

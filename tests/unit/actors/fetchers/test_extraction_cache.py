@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
+
+from msgspec import structs
 
 from actors.extraction.page import extract
 from actors.fetchers.extractor import ExtractionCache, PageSource
@@ -34,17 +35,17 @@ def test_whatever_it_depends_on_tells_pages_apart() -> None:
     extracted.keep(PAGE, extract(PAGE.body, PAGE.content_type, PAGE.url))
 
     others = (
-        replace(PAGE, body=PAGE.body + b" "),
-        replace(PAGE, content_type="text/plain"),
-        replace(PAGE, url="http://b.example/"),
-        replace(PAGE, include_html=True),
+        structs.replace(PAGE, body=PAGE.body + b" "),
+        structs.replace(PAGE, content_type="text/plain"),
+        structs.replace(PAGE, url="http://b.example/"),
+        structs.replace(PAGE, include_html=True),
     )
     assert [extracted.get(other, NOW) for other in others] == [None] * 4
 
 
 def test_it_is_bounded() -> None:
     found = extract(PAGE.body, PAGE.content_type, PAGE.url)
-    pages = [replace(PAGE, url=f"http://a.example/{number}") for number in range(20)]
+    pages = [structs.replace(PAGE, url=f"http://a.example/{number}") for number in range(20)]
     extracted = ExtractionCache(len(PAGE.body) * 4 * 10)
     for page in pages:
         extracted.keep(page, found)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from actors.learner.call_evidence import CallEvidence
 from actors.learner.rules import CurrentRoute, Look, decide, helpless, stop_tests
@@ -52,7 +53,7 @@ class Course:
             for tool, home in self.homes.items()
         }
         look = Look(at=NOW, routes=current, routing=ROUTING, sequential=self.sequential)
-        return replace(look, **other)
+        return structs.replace(look, **other)
 
     def look(self, look: Look | None = None) -> list[tuple[str, LearningStep, ModelName]]:
         """Look once, write down what follows, and return it: the tool, the step, and the new or the tested model."""

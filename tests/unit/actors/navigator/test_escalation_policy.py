@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -60,7 +59,7 @@ def end(*outcomes: Outcome, limits: Budget = Budget(), elapsed_ms: int = 0) -> S
 
 
 def probable(outcome: Rejected, probability: float) -> Rejected:
-    return replace(outcome, verdict=structs.replace(outcome.verdict, probability=probability))
+    return structs.replace(outcome, verdict=structs.replace(outcome.verdict, probability=probability))
 
 
 def told(step: Step) -> Fault:
@@ -141,7 +140,7 @@ def test_a_delay_that_a_site_names_is_waited_for_whatever_the_status(status: int
     refused = rejected(code or Code.HTTP_FORBIDDEN)
     page = structs.replace(refused.page, status=status, retry_after_ms=7_000)
 
-    step = end(replace(refused, page=page))
+    step = end(structs.replace(refused, page=page))
 
     if code is None:
         assert step == TryTier(MIDDLE)
@@ -327,8 +326,8 @@ def test_a_browser_turns_no_refusal_into_a_success(
     kind: PageKind | None, texts: tuple[str, str], *, same: bool
 ) -> None:
     refused = rejected(Code.BLOCKED_BOT_DETECTION, reason="A challenge", evidence=evidence(90, visible=texts[0]))
-    refused = replace(refused, verdict=structs.replace(refused.verdict, kind=kind))
-    shown = replace(accepted(BROWSER), page=fetched(BROWSER, evidence=evidence(90, visible=texts[1])))
+    refused = structs.replace(refused, verdict=structs.replace(refused.verdict, kind=kind))
+    shown = structs.replace(accepted(BROWSER), page=fetched(BROWSER, evidence=evidence(90, visible=texts[1])))
 
     attempts = consistent([attempt(CHEAP, refused), attempt(BROWSER, shown)])
 

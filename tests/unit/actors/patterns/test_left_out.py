@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 from msgspec import structs
@@ -46,7 +45,7 @@ def test_a_line_that_was_left_out_of_some_pages_is_made_of_all(cut: Cut) -> None
 def test_a_line_that_pages_do_not_show_is_no_part_of_them() -> None:
     some = [product(0, without_price), product(3), product(2, without_price)]
 
-    assert induce([replace(one, lines=()) for one in some]) is None
+    assert induce([structs.replace(one, lines=()) for one in some]) is None
 
 
 PRICE = "€ 1,066.51"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -149,7 +148,7 @@ def test_html_of_an_answer_is_written_as_that_of_a_page() -> None:
 
 def test_a_line_that_no_answer_has_teaches_nothing() -> None:
     strange = [
-        replace(each, page=structs.replace(each.page, markdown=f"{each.page.markdown}\n\n{words}"))
+        structs.replace(each, page=structs.replace(each.page, markdown=f"{each.page.markdown}\n\n{words}"))
         for each, words in zip((shown("story", 0), shown("story", 1)), ("Now in blue", "Back again"), strict=True)
     ]
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from actors.policy.rules import BY_RISK, GateEvidence, Judgement
 from actors.policy.taint import TaintFinding
@@ -116,7 +116,7 @@ def test_each_surface_has_its_mode(surface: Surface, name: str, kind: FieldKind,
 
 
 def test_where_a_site_is_assisted_nothing_secret_is_typed_for_anybody() -> None:
-    evidence = replace(on_field(FieldKind.PAYMENT), hosts=frozenset({"www.bank.example"}))
+    evidence = structs.replace(on_field(FieldKind.PAYMENT), hosts=frozenset({"www.bank.example"}))
 
     decision = judge("type_text", evidence, surface=Surface.REST, rules=SITE.format("assist"))
 
@@ -147,9 +147,9 @@ TAINT = TaintFinding("url", "what is secret", "doc:web:1", "it carries what a pa
         (GateEvidence(taints=(TAINT,)), Verb.ASK, Reason.TAINTED_ARGUMENT),
         (GateEvidence(unwanted=True), Verb.ASK, Reason.NOT_PERMITTED),
         (GateEvidence(taints=(TAINT,), granted=True), Verb.ASK, Reason.TAINTED_ARGUMENT),
-        (replace(on_field(FieldKind.PAYMENT), taints=(TAINT,)), Verb.DENY, Reason.SENSITIVE_FIELD_BLOCKED),
+        (structs.replace(on_field(FieldKind.PAYMENT), taints=(TAINT,)), Verb.DENY, Reason.SENSITIVE_FIELD_BLOCKED),
         (GateEvidence(granted=True), Verb.ALLOW, Reason.GRANTED),
-        (replace(on_field(FieldKind.PAYMENT), granted=True), Verb.DENY, Reason.SENSITIVE_FIELD_BLOCKED),
+        (structs.replace(on_field(FieldKind.PAYMENT), granted=True), Verb.DENY, Reason.SENSITIVE_FIELD_BLOCKED),
     ],
 )
 def test_deny_wins_then_ask(evidence: GateEvidence, verb: Verb, reason: Reason) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import stat
-from dataclasses import replace
 from pathlib import Path
 
 import anyio
 import pytest
+from msgspec import structs
 
 from actors.router.credentials import CredentialFile, CredentialsError
 from actors.router.pool import ProviderPool
@@ -53,7 +53,7 @@ async def test_who_has_its_credentials_can_be_asked() -> None:
 
 
 async def test_a_provider_whose_client_is_not_installed_says_how_to_install_it() -> None:
-    kind = replace(PROVIDERS[Provider.ANTHROPIC], modules=("pydantic_ai", "no_such_module"))
+    kind = structs.replace(PROVIDERS[Provider.ANTHROPIC], modules=("pydantic_ai", "no_such_module"))
     pool = ProviderPool({"ANTHROPIC_API_KEY": KEY}, HOSTS, kinds={Provider.ANTHROPIC: kind})
     await pool.load()
 

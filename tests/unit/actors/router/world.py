@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
@@ -64,7 +64,7 @@ def says(text: str, *, usage: TokenUsage | None = None, **more: Any) -> Say:
             await write(word)
         used = usage or TokenUsage(input=1_000, output=100)
         plain = ModelCompletion(text=text, usage=used, finish="stop", model=request.model)
-        return replace(plain, **more)
+        return structs.replace(plain, **more)
 
     return say
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec import structs
 
 from actors.extraction.select.lists import MAX_LISTS, MAX_ROWS, record_lists
 from actors.extraction.select.records import MAX_COLUMNS
@@ -148,8 +147,8 @@ def test_the_kind_of_page_decides_where_records_are_looked_for() -> None:
     page = parsed(f"<main><p>Words</p></main><div><ul>{cards}</ul></div>")
     content = whole(page, "main")
 
-    listing = record_lists(page, replace(content, page_types={PageType.COLLECTION: 0.9}))
-    article = record_lists(page, replace(whole(page), page_types={PageType.ARTICLE: 1.0}))
+    listing = record_lists(page, structs.replace(content, page_types={PageType.COLLECTION: 0.9}))
+    article = record_lists(page, structs.replace(whole(page), page_types={PageType.ARTICLE: 1.0}))
 
     assert [len(found.rows) for found in listing] == [4]
     assert article == []

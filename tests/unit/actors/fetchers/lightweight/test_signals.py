@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from actors.fetchers.lightweight.rendering import SettleResult
 from actors.fetchers.lightweight.signals import MARKS, RULE, Observation, Rule, marks, signals
@@ -18,7 +18,7 @@ ARTICLE = 300
 def page(words: int = ARTICLE, **seen: Any) -> Observation:
     """Return a page with scripts that shows so many words."""
     plain = Observation(words=words, chars=6 * words, scripts=1, text="word " * words)
-    return replace(plain, **seen)
+    return structs.replace(plain, **seen)
 
 
 def test_an_article_is_believed() -> None:

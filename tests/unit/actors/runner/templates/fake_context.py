@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from dataclasses import replace as replaced
 from pathlib import Path
 from typing import Any
 
 import anyio
 import anyio.lowlevel
 import msgspec
+from msgspec import structs
 from msgspec.structs import replace
 
 from actors.extraction.page import extract
@@ -249,7 +249,7 @@ async def run(template: TaskTemplate[Any], inputs: Any, context: FakeStepContext
         name for stage in template.stages(inputs, in_session=context.session_id is not None) for name in stage.steps
     ]
     for index, name in enumerate(names):
-        outcome = replaced(await _tried(template, inputs, context, index, outputs), name=name)
+        outcome = structs.replace(await _tried(template, inputs, context, index, outputs), name=name)
         if outcome.status is StepStatus.SUCCEEDED:
             outputs[index] = outcome.output
         outcomes.append(outcome)

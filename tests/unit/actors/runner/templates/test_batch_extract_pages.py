@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import anyio
@@ -10,6 +9,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from actors.runner.page_items import BRIEF_BYTES, MAX_ITEM_BYTES
 from actors.runner.template import SessionUse, Stage
@@ -301,7 +301,7 @@ async def test_a_brief_result_leaves_out_the_words_and_then_the_last_items() -> 
 
 
 def at_index(outcome: Any, index: int) -> Any:
-    return replace(outcome, index=index, output={**outcome.output, "index": index})
+    return structs.replace(outcome, index=index, output={**outcome.output, "index": index})
 
 
 async def test_rows_are_as_wide_as_their_header() -> None:
