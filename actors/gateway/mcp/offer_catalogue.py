@@ -69,7 +69,7 @@ class OfferCatalogue(Struct, frozen=True):
     tools: Mapping[str, Offered[OfferedTool, Tool]] = MappingProxyType({})
     resources: Mapping[str, Offered[OfferedResource, Resource]] = MappingProxyType({})
     templates: Mapping[str, Offered[OfferedTemplate, ResourceTemplate]] = MappingProxyType({})
-    prompts: Mapping[str, Offered[OfferedPrompt, Prompt]] = msgspec.field(default_factory=lambda: MappingProxyType({}))
+    prompts: Mapping[str, Offered[OfferedPrompt, Prompt]] = MappingProxyType({})
     _parsed: tuple[tuple[UriTemplate, str], ...] = ()
 
     def reader(self, uri: str) -> str | None:
