@@ -29,6 +29,7 @@ from mcp.types import (
     SamplingToolsCapability,
     UrlElicitationCapability,
 )
+from msgspec import structs
 from pydantic import ValidationError
 from starlette.responses import Response
 
@@ -82,7 +83,8 @@ class LegacyProtocol:
             BadMessageError: the body is none that is answered.
         """
         client = read_client_id(exchange.request.headers.get(CLIENT_ID_HEADER))
-        exchange = replace(exchange, context=replace(exchange.context, client_id=client.name, program=client.program))
+        context = replace(exchange.context, client_id=client.name, program=client.program)
+        exchange = structs.replace(exchange, context=context)
         message = await read_message(body)
         match message:
             case JsonRpcMessage(method=str() as method, id=int() | str() as request_id):
