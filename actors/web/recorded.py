@@ -42,7 +42,7 @@ def _write(answer: WebResponse) -> bytes:
         content = answer.body.decode()
     except UnicodeDecodeError:
         return _encode(answer)
-    written: dict[str, Any] = {**vars(answer), "body": b"", "content": content}
+    written: dict[str, Any] = {**structs.asdict(answer), "body": b"", "content": content}
     return _encode(_RecordedResponse(**written))
 
 
