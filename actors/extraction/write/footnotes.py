@@ -62,10 +62,12 @@ def extract_footnotes(body: Element, page: Page, content: Content, own: Verbatim
     # How many targets stand at or in each element.
     targets = Counter[Node](each for note in notes for each in (note.target, *note.target.ancestors))
     for note in notes:
-        text = _text(note, targets, page.hidden)
+        # A mark within a note that looked like its way back is gone with that.
+        marks = [mark for mark in note.marks if mark.parent is not None]
+        text = _text(note, targets, page.hidden) if marks else None
         if text is None:
             continue
-        for mark in note.marks:
+        for mark in marks:
             _refer(mark, note.label, own)
         taken.append(Element("div", None, [own.note(note.label, text)]))
     return taken

@@ -74,3 +74,12 @@ def test_a_note_of_two_paragraphs_is_one() -> None:
 )
 def test_other_figures_stay_as_they_are(body: str, expected: str) -> None:
     assert markdown(body) == expected
+
+
+def test_a_note_that_another_note_alone_refers_to_does_no_harm() -> None:
+    body = (
+        "<p>a<sup><a href='#n1'>1</a></sup> b</p>"
+        "<ol><li id=n1>one<sup><a href='#n2'>[2]</a></sup></li><li id=n2>two</li></ol>"
+    )
+
+    assert markdown(body) == "a[^1] b\n\n1. two\n\n[^1]: one"
