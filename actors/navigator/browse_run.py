@@ -245,7 +245,7 @@ class BrowseRun:
         """Judge a page; without a verdict no page is an answer, in any tier."""
         claim = verify_request(self.request, page, beyond=beyond)
         try:
-            return await _judged(self.bus, claim, self.grace_ms)
+            return await _verdict_on(self.bus, claim, self.grace_ms)
         except FaultError as error:
             number = sum(attempt.tried for attempt in self.attempts) + 1
             raise FaultError(error.fault.at(url=self.request.url, tier=page.tier, attempt=number)) from None
@@ -290,7 +290,7 @@ class BrowseRun:
         fetch, call = self._fetch_request(url), subjects.FETCH.at(tier=tier.value)
         try:
             page = await self.bus.call(call, fetch, timeout_ms=self._left_ms())
-            verdict = await _judged(self.bus, verify_request(self.request, page, url))
+            verdict = await _verdict_on(self.bus, verify_request(self.request, page, url))
         except FaultError:
             return None
         return Accepted(page, verdict) if verdict.code is None else None
@@ -343,7 +343,7 @@ class BrowseRun:
                 await self.bus.tell(subjects.PAGE_BROWSED, self._event(self.ended))
 
 
-async def _judged(bus: Requester, claim: PageClaim, wait_ms: int = 0) -> Verdict:
+async def _verdict_on(bus: Requester, claim: PageClaim, wait_ms: int = 0) -> Verdict:
     """Return the verdict on a page: what is certain of it, else what the verifier says."""
     certain = certain_verdict(claim)
     return await bus.call(subjects.VERIFY_PAGE, claim, wait_ms=wait_ms) if certain is None else certain

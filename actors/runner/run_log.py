@@ -80,11 +80,9 @@ class RunHistory(Struct, frozen=True):
         """
         if isinstance(line, StepEnded):
             state = fold(self.state, sequence, line, recorded=line.index in self.steps)
-            return (
-                self
-                if state is self.state
-                else structs.replace(self, state=state, steps={**self.steps, line.index: line})
-            )
+            if state is self.state:
+                return self
+            return structs.replace(self, state=state, steps={**self.steps, line.index: line})
         return RunHistory(
             state=fold(self.state, sequence, line),
             created=line if isinstance(line, RunCreated) else self.created,

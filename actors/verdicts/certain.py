@@ -18,10 +18,10 @@ from protocol.pages import PageClaim, Verdict
 _LITTLE_CHARS = 1_500
 """Characters up to which a page has little text of its own: marks of a challenge count there."""
 
-MOST_ERROR_CHARS = 1_000
+_MOST_ERROR_CHARS = 1_000
 """Whoever writes more says more than that there is nothing."""
 
-MOST_ERROR_WORDS_CHARS = 160
+_MOST_ERROR_WORDS_CHARS = 160
 """The same of plain text."""
 
 
@@ -184,9 +184,9 @@ def _whole_data(page: ClaimView) -> Finding | None:
 def may_be_error(page: ClaimView) -> bool:
     """Return whether a body without markup is as short as one that says that there is no page."""
     body = page.evidence.visible.strip()
-    if page.evidence.markup or not body or page.length > MOST_ERROR_CHARS:
+    if page.evidence.markup or not body or page.length > _MOST_ERROR_CHARS:
         return False
-    return body.startswith(("{", "[")) or len(body) <= MOST_ERROR_WORDS_CHARS
+    return body.startswith(("{", "[")) or len(body) <= _MOST_ERROR_WORDS_CHARS
 
 
 RULES: tuple[Callable[[ClaimView], Finding | None], ...] = (
