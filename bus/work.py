@@ -31,6 +31,7 @@ WORK_DONE = "work_done"
 WORK_POSTPONED = "work_postponed"
 WORK_FAILED = "work_failed"
 WORK_LOST = "work_lost"
+WORK_IN_HAND = "work_in_hand"
 
 PULL_S = 5.0
 """How long one request for work stands."""
@@ -70,7 +71,11 @@ async def enqueue(queue: Queue, wire: PacketCodec, work: Work[A], args: A, packe
 
 @dataclass
 class Worker:
-    """Pulls work for one handler: as much as it has room for, and says that it lives while it works."""
+    """Pulls work for one handler: as much as it has room for, and says that it lives while it works.
+
+    A server that is killed forgets what it has just handed out, and hands it out again; what is in hand is not begun
+    twice.
+    """
 
     work: Work[Any]
     handler: Handler
@@ -82,6 +87,7 @@ class Worker:
     _pulling: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     _running: set[anyio.CancelScope] = field(default_factory=set[anyio.CancelScope])
     _room: anyio.Semaphore = field(init=False)
+    _in_hand: dict[str, Taken] = field(default_factory=dict[str, Taken])
 
     def __post_init__(self) -> None:
         """Count from nothing."""
@@ -127,7 +133,13 @@ class Worker:
                     if not taken:
                         self._room.release()
                 for one in taken:
+                    if (packet_id := _packet_id(one)) in self._in_hand:
+                        log.info(WORK_IN_HAND, subject=self.work.pattern, packet=packet_id, delivery=one.deliveries)
+                        self._room.release()
+                        continue
                     self.meter.in_flight += 1
+                    if packet_id:
+                        self._in_hand[packet_id] = one
                     self.tasks.start_soon(self._do, one)
 
     async def _do(self, taken: Taken) -> None:
@@ -141,6 +153,7 @@ class Worker:
             log.warning(WORK_LOST, subject=taken.message.subject, reason=str(errors.exceptions[0]))
         finally:
             self.meter.in_flight -= 1
+            self._let_go(taken)
             self._room.release()
 
     async def _beat(self, taken: Taken) -> None:
@@ -206,10 +219,10 @@ class Worker:
             await self._settle(taken)
         elif failure.code is Code.INTERNAL_CANCELLED:
             log.warning(WORK_POSTPONED, code=failure.code, **line)
-            await taken.again(0)
+            await self._put_back(taken, 0)
         elif failure.retryable and not self._last_chance(taken):
             log.warning(WORK_POSTPONED, code=failure.code, **line)
-            await taken.again((failure.retry_after_ms or RETRY_DELAY_S * 1000) / 1000)
+            await self._put_back(taken, (failure.retry_after_ms or RETRY_DELAY_S * 1000) / 1000)
         else:
             log.error(WORK_FAILED, code=failure.code, **line)
             await self._settle(taken)
@@ -217,6 +230,19 @@ class Worker:
     def _last_chance(self, taken: Taken) -> bool:
         return self.work.max_deliver is not None and taken.deliveries >= self.work.max_deliver
 
+    async def _put_back(self, taken: Taken, delay_s: float) -> None:
+        """Have it handed out again, to this worker too."""
+        self._let_go(taken)
+        await taken.again(delay_s)
+
+    def _let_go(self, taken: Taken) -> None:
+        if self._in_hand.get(packet_id := _packet_id(taken)) is taken:
+            del self._in_hand[packet_id]
+
     async def _settle(self, taken: Taken) -> None:
         await taken.finish()
         await self.wire.forget(claim_of(taken.message))
+
+
+def _packet_id(taken: Taken) -> str:
+    return taken.message.headers.get(PACKET_ID, "")

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Final
 
-import stamina
 import structlog
 
-from bus import Bus, TransportError
+from bus import Bus
+from bus.outages import wait_out
 from bus.stores import JournalLog
 from protocol.acting.chats import ChatLine
 from protocol.acting.task_fold import IllegalTaskLineError, fold_task
@@ -27,8 +26,6 @@ JOURNAL_S: Final = 20.0
 
 GONE_ON: Final = "Somebody else goes on with this task at the same time. Ask again when that is over."
 OTHER_TASK: Final = "This task was begun with another goal: take another id for another task."
-
-T = TypeVar("T")
 
 
 @dataclass(kw_only=True)
@@ -48,7 +45,7 @@ class TaskLog:
             FaultError: VALIDATION_UNKNOWN_TASK, where it is somebody else's; the journal is away.
         """
         opened = cls(task=task, journal=await bus.journal(TASKS))
-        await _persist(opened._read)
+        await wait_out(opened._read, JOURNAL_S)
         if opened.known is not None and opened.known.caller != caller:
             raise FaultError(fault(Code.VALIDATION_UNKNOWN_TASK))
         return opened
@@ -72,7 +69,7 @@ class TaskLog:
             IllegalTaskLineError: the task does not go on like that.
         """
         state = fold_task(self.known, line)
-        await _persist(lambda: self._append(line))
+        await wait_out(lambda: self._append(line), JOURNAL_S)
         self.known = state
         return state
 
@@ -111,12 +108,3 @@ class TaskLog:
                 except IllegalTaskLineError as error:
                     # What is left of a task whose first lines are kept no longer is none.
                     log.debug(TASK_LINE_PASSED_OVER, task=self.task, reason=str(error))
-
-
-async def _persist(call: Callable[[], Awaitable[T]]) -> T:
-    async for attempt in stamina.retry_context(
-        on=TransportError, attempts=None, timeout=JOURNAL_S, wait_initial=0.02, wait_max=1.0, wait_jitter=0.05
-    ):
-        with attempt:
-            return await call()
-    raise AssertionError  # pragma: no cover - it returns or raises

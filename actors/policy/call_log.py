@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Iterable
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
 import anyio
 import msgspec
-import stamina
 import structlog
 from msgspec import Struct, structs
 
-from bus import TransportError
 from bus.errors import LineTooLargeError
+from bus.outages import wait_out
 from bus.seal import Seal, UnsealError
 from bus.stores import JournalLine, JournalLog
 from protocol.policy import ApprovalState, Remembered, RunTool, ToolResult
@@ -61,7 +60,7 @@ class CallLog(Struct, frozen=True):
         Raises:
             TransportError: the journal is away.
         """
-        return await _persist(lambda: self._folded(call))
+        return await wait_out(lambda: self._folded(call), JOURNAL_S)
 
     async def append(self, history: CallHistory | None, line: ToolLine) -> CallHistory | None:
         """Write the next line of a call, and return the call after it; None where another line came before.
@@ -78,7 +77,7 @@ class CallLog(Struct, frozen=True):
                 return None
             return fold(history, sequence, line)
 
-        return await _persist(write)
+        return await wait_out(write, JOURNAL_S)
 
     async def keep_result(self, history: CallHistory, result: ToolResult, at: int) -> None:
         """Write what came of a call, unless that was done; one that is too large is kept without what it has read.
@@ -95,7 +94,7 @@ class CallLog(Struct, frozen=True):
                 await self.journal.append(result_topic(line.call), line, last=0)
 
         try:
-            await _persist(write)
+            await wait_out(write, JOURNAL_S)
         except LineTooLargeError:
             log.warning(RESULT_TOO_LARGE, call=line.call)
             short = structs.replace(result, payload={"truncated": True}, documents=())
@@ -107,7 +106,7 @@ class CallLog(Struct, frozen=True):
         Raises:
             TransportError: the journal is away.
         """
-        line = await _persist(lambda: self.journal.last(result_topic(call)))
+        line = await wait_out(lambda: self.journal.last(result_topic(call)), JOURNAL_S)
         if line is None or not isinstance(line.value, CallResult):
             return None
         return self._opened(line.value.result, f"result {call}", ToolResult)
@@ -247,12 +246,3 @@ def expired(history: CallHistory, now: int) -> bool:
     """Return whether nobody has answered in time."""
     approval = history.approval(now)
     return history.stage is CallStage.WAITING and approval is not None and approval.state is ApprovalState.EXPIRED
-
-
-async def _persist(call: Callable[[], Awaitable[T]]) -> T:
-    async for attempt in stamina.retry_context(
-        on=TransportError, attempts=None, timeout=JOURNAL_S, wait_initial=0.02, wait_max=1.0, wait_jitter=0.05
-    ):
-        with attempt:
-            return await call()
-    raise AssertionError  # pragma: no cover - it returns or raises

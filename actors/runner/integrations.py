@@ -22,6 +22,7 @@ from actors.runner.outside import OutsideAnswer, OutsideClient
 from actors.toml_file import Watched
 from bus import Bus
 from bus.clock import now_ms
+from bus.outages import wait_out
 from bus.stores import KeyTable
 from protocol.faults import Code, Fault, FaultError, fault, rate_limited
 from protocol.integrations import (
@@ -50,6 +51,9 @@ _DELAYS_MS: Final = (500, 2_000, 8_000, 30_000)
 """Before the second try and those after it, unless the other program names a time."""
 
 _RACES: Final = 8
+
+_OUTAGE_S: Final = 30.0
+"""How long the bus may be away while a try ends: what another program took is not sent again for that."""
 
 
 class KeptDelivery(NamedTuple):
@@ -203,7 +207,7 @@ class Integrations:
         except FaultError as error:
             await self._failed(request.key, error.fault)
             return
-        await self._change(request.key, lambda kept: self._delivered(kept, answer))
+        await self._end(request.key, lambda kept: self._delivered(kept, answer))
 
     async def _find(self, request: NamedDelivery) -> tuple[str, KeptDelivery]:
         """Return where a delivery is kept, and how it stands.
@@ -229,7 +233,7 @@ class Integrations:
             state = DeliveryState.DEAD if given_up else DeliveryState.PENDING
             return replace(kept, state=state, error=why, http_status=why.http_status, updated_at=self.clock())
 
-        delivery = await self._change(place, ended)
+        delivery = await self._end(place, ended)
         if delivery is not None and delivery.state is DeliveryState.PENDING:
             named = why.retry_after_ms if why.code is Code.RATE_LIMIT_EXCEEDED else 0
             raise FaultError(rate_limited(why.message, max(named or 0, _DELAYS_MS[min(delivery.tries, 4) - 1])))
@@ -243,6 +247,10 @@ class Integrations:
             error=None,
             updated_at=self.clock(),
         )
+
+    async def _end(self, place: str, end: Callable[[Delivery], Delivery]) -> Delivery | None:
+        """Write down how a try ended, also where the bus is away at first."""
+        return await wait_out(lambda: self._change(place, end), _OUTAGE_S)
 
     async def _change(self, place: str, change: Callable[[Delivery], Delivery]) -> Delivery | None:
         """Change a delivery by compare-and-set, and return it; None where it is gone."""

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import aclosing
-from typing import Final, TypeVar
+from typing import Final
 
 import msgspec
-import stamina
 import structlog
 from msgspec import Struct, structs
 
 from bus import TransportError
+from bus.outages import wait_out
 from bus.stores import JournalLog
 from protocol.runs.events import (
     LedgerLine,
@@ -35,8 +35,6 @@ TRIES: Final = 20
 
 LEDGER_S: Final = 30.0
 """How long the ledger may be away."""
-
-T = TypeVar("T")
 
 
 class RunHistory(Struct, frozen=True):
@@ -124,7 +122,7 @@ class RunLog(Struct, frozen=True):
         Raises:
             TransportError: the ledger is away.
         """
-        return await self._persist(lambda: self._folded(run_topics(run_id)))
+        return await wait_out(lambda: self._folded(run_topics(run_id)), LEDGER_S)
 
     async def read_state(self, run_id: str) -> RunHistory:
         """Return a run without its steps.
@@ -132,7 +130,7 @@ class RunLog(Struct, frozen=True):
         Raises:
             TransportError: the ledger is away.
         """
-        return await self._persist(lambda: self._folded(state_topic(run_id)))
+        return await wait_out(lambda: self._folded(state_topic(run_id)), LEDGER_S)
 
     async def refresh(self, run_id: str, history: RunHistory) -> RunHistory:
         """Return the run as it stands now, without steps that others have recorded since.
@@ -140,7 +138,7 @@ class RunLog(Struct, frozen=True):
         Raises:
             TransportError: the ledger is away.
         """
-        return await self._persist(lambda: self._refreshed(run_id, history))
+        return await wait_out(lambda: self._refreshed(run_id, history), LEDGER_S)
 
     async def step(self, run_id: str, index: int) -> StepEnded | None:
         """Return the outcome of a step, if there is one.
@@ -148,7 +146,7 @@ class RunLog(Struct, frozen=True):
         Raises:
             TransportError: the ledger is away.
         """
-        line = await self._persist(lambda: self.ledger.last(step_topic(run_id, index)))
+        line = await wait_out(lambda: self.ledger.last(step_topic(run_id, index)), LEDGER_S)
         return line.value if line is not None and isinstance(line.value, StepEnded) else None
 
     async def record_step(self, line: StepEnded) -> bool:
@@ -184,7 +182,7 @@ class RunLog(Struct, frozen=True):
             except ValueError:
                 return None
 
-        return await self._persist(write)
+        return await wait_out(write, LEDGER_S)
 
     async def _folded(self, topics: str, start: RunHistory | None = None) -> RunHistory:
         async with aclosing(self.ledger.read(topics, start.last if start else 0)) as lines:
@@ -203,11 +201,3 @@ class RunLog(Struct, frozen=True):
         if last is None or last.sequence == history.last:
             return history
         return await self._folded(state_topic(run_id), history)
-
-    async def _persist(self, call: Callable[[], Awaitable[T]]) -> T:
-        async for attempt in stamina.retry_context(
-            on=TransportError, attempts=None, timeout=LEDGER_S, wait_initial=0.02, wait_max=1.0, wait_jitter=0.05
-        ):
-            with attempt:
-                return await call()
-        raise AssertionError  # pragma: no cover - it returns or raises

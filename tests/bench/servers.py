@@ -37,7 +37,7 @@ class Server:
         )
         argv = [str(find_binary()), "-c", str(config), "-l", str(self._folder / "log")]
         self._process = subprocess.Popen(argv)  # noqa: ASYNC220 - it takes a millisecond
-        with anyio.fail_after(10):
+        with anyio.fail_after(90):
             while not (url := read_ports(self._folder, self._process.pid)):
                 await anyio.sleep(0.001)
         self.url = url

@@ -21,7 +21,7 @@ from tests.support.system import RunningWeft
 
 pytestmark = [pytest.mark.nats, pytest.mark.slow]
 
-TEST_S = 120.0
+TEST_S = 240.0
 LOOK_S = 0.02
 
 OFFER: dict[str, Any] = {

@@ -12,9 +12,9 @@ from tests.conformance.serving import gateway
 from tests.conformance.suite import NEW, OLD, Outcome, required, run
 from tests.conftest import COUNTS
 
-pytestmark = [pytest.mark.nats, pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.nats, pytest.mark.slow, pytest.mark.timeout(900)]
 
-RUN_S = 120.0
+RUN_S = 240.0
 
 RecordProperty = Callable[[str, object], None]
 

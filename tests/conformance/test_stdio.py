@@ -19,7 +19,7 @@ from tests.support.system import weft as command
 
 pytestmark = [pytest.mark.nats, pytest.mark.slow]
 
-TEST_S = 120.0
+TEST_S = 240.0
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Locator, Page, Response, ViewportSize, 
 
 from tests.extension import axe_source
 
-WAIT_MS: Final = 20_000
+WAIT_MS: Final = 90_000
 WIDE: Final[ViewportSize] = {"width": 1280, "height": 900}
 PHONE: Final[ViewportSize] = {"width": 390, "height": 844}
 NARROW: Final[ViewportSize] = {"width": 320, "height": 640}

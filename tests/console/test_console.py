@@ -23,7 +23,7 @@ pytestmark = [
     pytest.mark.nats,
     pytest.mark.browser,
     pytest.mark.slow,
-    pytest.mark.timeout(300),
+    pytest.mark.timeout(900),
     pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here"),
 ]
 

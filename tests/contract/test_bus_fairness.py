@@ -16,7 +16,7 @@ from protocol.faults import Code, Fault, FaultError
 from tests.contract.world import ASK, Answer, Ask, MakeWorld, serve, taking_part
 
 PLACES = 8
-TEST_S = 60.0
+TEST_S = 240.0
 GREEDY, MODEST, WEIGHTY = Account("key-greedy"), Account("key-modest"), Account("key-weighty", 3)
 
 

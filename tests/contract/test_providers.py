@@ -67,7 +67,7 @@ async def asking(provider: Provider, *replies: Reply) -> AsyncGenerator[tuple[Pr
             secret_access_key=SECRET,
         )
         client = PROVIDERS[provider].make(credentials, {server.host})
-        with anyio.fail_after(60):
+        with anyio.fail_after(90):
             yield client, server
         await client.aclose()
 
@@ -220,7 +220,7 @@ async def test_a_private_address_that_nobody_has_named_is_not_connected_to(provi
             api_key=KEY, region="eu-central-1", base_url=f"http://localhost:{server.port}"
         )
         client = PROVIDERS[provider].make(credentials, ())
-        with anyio.fail_after(60), pytest.raises(ProviderError) as caught:
+        with anyio.fail_after(90), pytest.raises(ProviderError) as caught:
             await client.answer(request(provider))
         await client.aclose()
 

@@ -22,7 +22,7 @@ from protocol.subject_kinds import Bucket, Call, Event, Journal, Objects, Subjec
 from protocol.subjects import KEY_ENDS, SESSIONS
 from tests.support.nats import OVERSEER, NatsServer, serve_nats
 
-TEST_S = 120.0
+TEST_S = 240.0
 ACK_WAIT_MS = 400
 
 

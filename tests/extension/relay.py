@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-ANSWER_S: Final = 120.0
+ANSWER_S: Final = 240.0
 LOOK_S: Final = 0.05
 _OURS: Final = frozenset({"connection", "content-length", "date", "server", "transfer-encoding"})
 

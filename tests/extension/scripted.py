@@ -18,7 +18,7 @@ Answer = dict[str, Any]
 Script = Callable[[Round], Answer | int]
 """What a round is answered with: a number refuses it with that status."""
 
-WAIT_S: Final = 60.0
+WAIT_S: Final = 240.0
 DONE: Final[Answer] = {"status": "completed", "action": "finish()", "thought": "Done."}
 
 

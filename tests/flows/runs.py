@@ -19,7 +19,7 @@ from protocol.runs.states import ArtifactType, RunStatus
 from tests.flows.system import POLL_S, System
 
 BATCH, COMPARE = "batch_extract_pages", "multi_tab_compare"
-RUN_S = 60.0
+RUN_S = 240.0
 """What a run of a test may take before the test fails."""
 
 ACCEPTED = 202

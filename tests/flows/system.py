@@ -22,10 +22,10 @@ from actors.runtime.rundir import Ready
 from protocol.browse import BrowseResult, StructuredError
 from tests.support.system import START_S, STOP_S, environment, weft
 
-CALL_S = 120.0
+CALL_S = 240.0
 """What one call from outside may take before the test fails."""
 
-RAPID_S = 30.0
+RAPID_S = 90.0
 """The same for a call that must not wait for what the site does."""
 
 POLL_S = 0.05

@@ -19,7 +19,7 @@ from tests.site import Site
 
 pytestmark = [pytest.mark.nats, pytest.mark.browser, pytest.mark.slow]
 
-CALL_S: Final = 120.0
+CALL_S: Final = 240.0
 SECRET: Final = "warp-and-weft-88"
 FORM: Final = """<title>Loom</title><h1>Order</h1><form><label>Name <input id=name></label>
 <label>Password <input id=key type=password></label><button>Save</button></form><p id=said role=status></p>

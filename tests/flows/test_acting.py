@@ -20,8 +20,8 @@ from tests.support.system import RunningWeft, running_weft
 
 pytestmark = [pytest.mark.nats, pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(180)]
 
-TEST_S = 150.0
-CALL_S = 60.0
+TEST_S = 240.0
+CALL_S = 240.0
 AGAIN_S = 0.2
 ACTORS: Final = "gateway,planner=2,policy,verifier,keeper,fetchers.playwright"
 GOAL: Final = (

@@ -176,7 +176,7 @@ SENTENCE = (
     "shuttle carries the weft from one side to the other."
 )
 ACTORS = ("gateway", "keeper", "answerer", "navigator", "verifier", "router", "fetchers.intelligence")
-TEST_S = 120.0
+TEST_S = 240.0
 
 
 def chunk(text: str, finish: str | None = None) -> Json:

@@ -36,7 +36,7 @@ PLANTED = "sk-planted-4fQ9wZ7mKc2Lx8"
 HELD = ("pending", "denied")
 AT_ONCE = 4
 TEST_S = 240.0
-RUN_S = 180.0
+RUN_S = 240.0
 """A page of a host that is nowhere is tried three times."""
 MOST_FALSE_ASKS = 0.02
 WEBHOOK = """[[integrations]]

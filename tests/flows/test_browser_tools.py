@@ -28,7 +28,7 @@ from tests.support.scale import first
 
 pytestmark = [pytest.mark.nats, pytest.mark.browser]
 
-LIMIT_S = 120.0
+LIMIT_S = 240.0
 """What a whole session of about forty calls may take on a busy machine."""
 
 FORM = "/rehearsed/form"

@@ -21,10 +21,10 @@ from tests.site import Site
 from tests.support.processes import session
 from tests.support.scale import sized
 
-pytestmark = [pytest.mark.nats, pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.nats, pytest.mark.slow, pytest.mark.timeout(900)]
 
 COUNT, AT_ONCE, PAGE_MS = sized(16, 60), 8, 400
-WAIT_S = 120.0
+WAIT_S = 240.0
 ACTORS = f"gateway,policy,navigator,verifier,{FETCHER},{RUNNER},{KEEPER}"
 
 

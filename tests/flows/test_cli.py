@@ -240,7 +240,9 @@ def test_two_systems_run_side_by_side(weft: System, site: Site, tmp_path: Path) 
         secure = f"https://127.0.0.1:{site.tls_port}/article"
         titles = [one.page(site.url("/article")).title for one in (weft, other)]
         trusting = [one.browse(secure).status_code for one in (weft, other)]
-        strange = httpx2.post(f"{other.ready.rest}/api/browse", headers=weft.http.headers, json={}, trust_env=False)
+        strange = httpx2.post(
+            f"{other.ready.rest}/api/browse", headers=weft.http.headers, json={}, trust_env=False, timeout=90
+        )
         pids = [{row["pid"] for row in one.replicas()} for one in (weft, other)]
 
     assert (titles, trusting) == (["How a loom is warped"] * 2, [502, 200])

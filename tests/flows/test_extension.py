@@ -34,7 +34,7 @@ pytestmark = [
     pytest.mark.nats,
     pytest.mark.browser,
     pytest.mark.slow,
-    pytest.mark.timeout(300),
+    pytest.mark.timeout(900),
     pytest.mark.skipif(CHROMIUM is None, reason="the shell of Chromium has no extensions, and a whole one is missing"),
 ]
 

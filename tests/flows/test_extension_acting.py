@@ -17,7 +17,7 @@ from tests.support.extension import CHROMIUM, WAIT_MS, ExtensionBrowser, Panel, 
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.slow,
-    pytest.mark.timeout(300),
+    pytest.mark.timeout(900),
     pytest.mark.skipif(CHROMIUM is None, reason="the shell of Chromium has no extensions, and a whole one is missing"),
     pytest.mark.full,
 ]

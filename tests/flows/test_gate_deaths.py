@@ -24,9 +24,9 @@ import pytest
 from tests.flows.system import POLL_S, System, weft_up
 from tests.support.processes import session
 
-pytestmark = [pytest.mark.nats, pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.nats, pytest.mark.slow, pytest.mark.timeout(900)]
 
-WAIT_S = 90.0
+WAIT_S = 240.0
 ACTORS = "gateway=2,policy=2,runner,keeper"
 POLICY = '[surfaces.rest]\nmode = "preapproved"\nask = ["share"]\n'
 INTEGRATION = '[[integrations]]\nname = "shop"\nurl = "{}"\noperations = ["order"]\nallow_private = ["127.0.0.0/8"]\n'

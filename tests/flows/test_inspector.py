@@ -21,7 +21,7 @@ from tests.support.system import weft as command
 
 pytestmark = [pytest.mark.nats, pytest.mark.slow, pytest.mark.full]
 
-INSTALL_S = 120.0
+INSTALL_S = 240.0
 """The first test of a machine installs the Inspector."""
 
 Era = Literal["legacy", "auto", "modern"]

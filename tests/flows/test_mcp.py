@@ -245,7 +245,7 @@ async def test_nobody_calls_without_the_key(weft: System, era: Era) -> None:
 
     with anyio.fail_after(CALL_S), pytest.raises((MCPError, ExceptionGroup)):
         async with (
-            httpx2.AsyncClient(trust_env=False, event_hooks={"response": [note]}) as http,
+            httpx2.AsyncClient(trust_env=False, timeout=90, event_hooks={"response": [note]}) as http,
             Client(streamable_http_client(weft.ready.mcp, http_client=http), mode=era) as client,
         ):
             await client.list_tools()

@@ -158,7 +158,7 @@ async def sample(context: ClientRequestContext, params: CreateMessageRequestPara
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("era", first(1, ["legacy", "auto"]))
 async def test_users_and_models_are_asked_whichever_replica_gets_the_reply(tmp_path: Path, era: Era) -> None:
     arguments = ("--actors", "gateway")

@@ -17,7 +17,7 @@ from tests.support.system import RunningWeft, running_weft, stop_process
 
 pytestmark = [pytest.mark.nats, pytest.mark.slow]
 
-TEST_S = 120.0
+TEST_S = 240.0
 KEY = "sk-planted-9b1e44c07d"
 PROVIDER = "openai-compatible"
 ANSWER = {

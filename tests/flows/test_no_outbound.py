@@ -19,7 +19,7 @@ pytestmark = [
     pytest.mark.browser,
     pytest.mark.nats,
     pytest.mark.slow,
-    pytest.mark.timeout(300),
+    pytest.mark.timeout(900),
 ]
 
 CHROMIUMS = [path for name in ("chromium-headless-shell", "chromium") if (path := shutil.which(name))]

@@ -25,7 +25,7 @@ from tests.site.answers import Answer, Ask, Reply, text
 
 pytestmark = [pytest.mark.nats, pytest.mark.browser, pytest.mark.slow]
 
-LEARN_S = 60.0
+LEARN_S = 240.0
 POLL_S = 0.1
 ALIKE = 0.98
 

@@ -56,7 +56,7 @@ RECORDED: Final = {
 }
 FLOWS: Final = {"shop": SHOP, "club": CLUB}
 ASKING: Final = '[[rules]]\ndecision = "ask"\ntools = ["select_option"]\nreason = "Ways cost money."\n'
-ANSWER_S: Final = 60.0
+ANSWER_S: Final = 240.0
 UNCHANGED: Final = 15
 """How often each flow is done again on its page as it was, with --full."""
 

@@ -29,14 +29,14 @@ pytestmark = [
     pytest.mark.skipif(PROGRAM is None, reason="nginx is not installed: apt-get install nginx-light"),
     pytest.mark.nats,
     pytest.mark.slow,
-    pytest.mark.timeout(300),
+    pytest.mark.timeout(900),
 ]
 
 KEY = "weft_" + "k" * 40
 INSIDE = "gateway,navigator,verifier,sessions,fetchers.intelligence"
 AT_ONCE = 8
-LIMIT_S = 180.0
-CALL_S = 120.0
+LIMIT_S = 240.0
+CALL_S = 240.0
 PARTS = sized(3, 1)
 """With `--full` they are a thousand calls and some; otherwise a third of them."""
 

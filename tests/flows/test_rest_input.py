@@ -162,7 +162,7 @@ def test_a_way_that_does_not_exist(weft: System, method: str, path: str, status:
     ],
 )
 def test_nobody_gets_in_without_the_key(weft: System, path: str, headers: dict[str, str], challenge: str) -> None:
-    answer = httpx2.post(f"{weft.ready.rest}{path}", json={}, headers=headers, trust_env=False)
+    answer = httpx2.post(f"{weft.ready.rest}{path}", json={}, headers=headers, trust_env=False, timeout=90)
 
     error = refused(answer)
     assert (answer.status_code, answer.headers["www-authenticate"]) == (401, challenge)
@@ -171,7 +171,7 @@ def test_nobody_gets_in_without_the_key(weft: System, path: str, headers: dict[s
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/openapi.json"])
 def test_who_asks_for_health_needs_no_key(weft: System, path: str) -> None:
-    assert httpx2.get(f"{weft.ready.rest}{path}", trust_env=False).status_code == 200
+    assert httpx2.get(f"{weft.ready.rest}{path}", trust_env=False, timeout=90).status_code == 200
 
 
 @pytest.mark.parametrize("path", ["/api/browse", "/mcp", "/healthz"])

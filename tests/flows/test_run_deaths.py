@@ -22,13 +22,13 @@ from tests.site import Site
 from tests.support.processes import session
 from tests.support.scale import first, sized
 
-pytestmark = [pytest.mark.nats, pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.nats, pytest.mark.slow, pytest.mark.timeout(900)]
 
 COUNT, AT_ONCE, PAGE_MS = sized(40, 100), 5, 300
 KILL_AT = sized(15, 40)
 """So many pages have been asked for when somebody dies."""
 
-RUN_S = 120.0
+RUN_S = 240.0
 FETCHER, RUNNER, KEEPER = "fetchers.intelligence", "runner", "keeper"
 
 

@@ -24,10 +24,10 @@ from tests.site import Site
 from tests.support.nats import serve_open_nats
 from tests.support.processes import session
 
-pytestmark = [pytest.mark.nats, pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.nats, pytest.mark.slow, pytest.mark.timeout(900)]
 
 PAGES, RUNS, PLACES = 12, 6, 2
-RUN_S = 90.0
+RUN_S = 240.0
 EDGE = "gateway,navigator,verifier,fetchers.intelligence,keeper,runner=2"
 
 

@@ -25,7 +25,7 @@ from tests.support.otlp import Receiver, receiving
 pytestmark = [pytest.mark.nats, pytest.mark.browser, pytest.mark.slow, pytest.mark.full]
 
 LOGIN = "login_keep_session"
-LIMIT_S = 120.0
+LIMIT_S = 240.0
 USER = "needle-weaver"
 STEPS = ["open_login_page", "find_fields", "fill_credentials", "submit", "verify_login"]
 

@@ -31,7 +31,7 @@ from tests.support.scale import first
 
 pytestmark = pytest.mark.nats
 
-LIMIT_S = 90.0
+LIMIT_S = 240.0
 MAX_BYTES = 20_000
 LOGIN = "login_keep_session"
 POLL_S = 0.15

@@ -70,7 +70,7 @@ def mixed(site: Site, first: int, shells: int) -> tuple[list[str], set[str]]:
 @requirement("002.12.batch")
 @requirement("002.6.partial")
 @pytest.mark.slow
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("shells", first(1, [pytest.param(8, marks=pytest.mark.browser), 0]))
 def test_a_hundred_pages_are_read_although_some_are_dead(runs: Runs, site: Site, shells: int) -> None:
     first = 1_000 + 1_000 * shells

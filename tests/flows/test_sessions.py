@@ -16,7 +16,7 @@ from tests.site import Site
 pytestmark = pytest.mark.nats
 
 HOST = "127.0.0.1"
-WITHIN_S = 30.0
+WITHIN_S = 90.0
 
 
 def state(value: str = "weaver.1", for_s: float = 200_000) -> Json:

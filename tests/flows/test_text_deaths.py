@@ -26,9 +26,9 @@ import pytest
 from tests.flows.system import POLL_S, System, weft_up
 from tests.support.processes import session
 
-pytestmark = [pytest.mark.nats, pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.nats, pytest.mark.slow, pytest.mark.timeout(900)]
 
-WAIT_S = 90.0
+WAIT_S = 240.0
 ACTORS = "gateway,policy,runner=2,keeper,answerer,router"
 NOTE = {"type": "note", "title": "Tides", "text": "The first large station was built in 1966. It is in France."}
 

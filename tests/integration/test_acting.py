@@ -19,7 +19,7 @@ from tests.support.scale import is_full
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-TEST_S = 120.0
+TEST_S = 240.0
 LOGIN: Final = 'Enter "ann" into "User name", enter "{}" as password, click "Log in"'
 BASKET: Final = 'search for "lamp", click "Add to cart" for the Blue lamp'
 ORDER: Final = (

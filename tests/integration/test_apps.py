@@ -17,11 +17,11 @@ from tests.site.apps.building import Workshop, build
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 async def test_every_page_is_served() -> None:
     with anyio.fail_after(280):
         await anyio.to_thread.run_sync(build_apps)
-        async with serve_site() as site, httpx2.AsyncClient(timeout=10) as client:
+        async with serve_site() as site, httpx2.AsyncClient(timeout=90) as client:
             paths = (*FRAMEWORK_PAGES.values(), *BROWSER_PAGES.values(), *HOSTILE_PAGES.values())
             answers = {path: (await client.get(site.url(path))).status_code for path in paths}
 
@@ -29,9 +29,9 @@ async def test_every_page_is_served() -> None:
 
 
 async def test_nothing_is_served_from_outside_of_a_page() -> None:
-    with anyio.fail_after(60):
+    with anyio.fail_after(90):
         await anyio.to_thread.run_sync(build_apps)
-        async with serve_site() as site, httpx2.AsyncClient(timeout=10) as client:
+        async with serve_site() as site, httpx2.AsyncClient(timeout=90) as client:
             for path in (
                 "/apps/",
                 "/apps/..%2f..%2fserver.py",

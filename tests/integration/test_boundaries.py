@@ -383,7 +383,7 @@ async def test_an_honest_actor_answers_into_inboxes_alone(tmp_path: Path) -> Non
             await intruder.settle()
             await transport.flush()
             await intruder.attempt(Attempt("reply", VERIFY_PAGE.pattern, b"{}", f"{intruder.inbox}.own"))
-            with anyio.fail_after(30):
+            with anyio.fail_after(90):
                 while not any(one.subject == f"{intruder.inbox}.own" for one in intruder.received):
                     await anyio.sleep(0.005)
             await ground.overseer.flush()

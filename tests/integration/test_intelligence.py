@@ -48,7 +48,7 @@ def client_settings(**changes: object) -> Settings:
 @asynccontextmanager
 async def web(settings: Settings | None = None) -> AsyncGenerator[tuple[Site, WebClient]]:
     """Run the site and a client."""
-    with anyio.fail_after(60):
+    with anyio.fail_after(90):
         async with serve_site() as site, WebClient(settings or client_settings()) as client:
             yield site, client
 
@@ -57,7 +57,7 @@ async def web(settings: Settings | None = None) -> AsyncGenerator[tuple[Site, We
 async def actor() -> AsyncGenerator[tuple[Site, Callable[[FetchPage], Awaitable[Fetched]]]]:
     """Run the site and the actor, without a bus: this actor asks nobody."""
     settings = Settings(allow_private=("127.0.0.0/8",))
-    with anyio.fail_after(60):
+    with anyio.fail_after(90):
         async with serve_site() as site:
             intelligence = Intelligence(bus=cast("Bus", None), settings=settings)
             async with intelligence.open():
@@ -195,7 +195,7 @@ async def test_a_certificate_that_nobody_trusts() -> None:
 
 @pytest.mark.slow
 async def test_a_certificate_of_an_authority_that_is_trusted() -> None:
-    with anyio.fail_after(60):
+    with anyio.fail_after(90):
         async with serve_site() as site, WebClient(client_settings(fetch_ca_file=site.ca_file)) as client:
             response = await get(client, site.https_url("/article"))
 
@@ -233,7 +233,7 @@ async def damaging(port: int, after: int) -> AsyncGenerator[int]:
 
 
 async def test_a_connection_that_is_damaged_under_tls_has_broken_off() -> None:
-    with anyio.fail_after(30):
+    with anyio.fail_after(90):
         async with (
             serve_site() as site,
             damaging(site.tls_port, 100_000) as port,
@@ -404,7 +404,7 @@ async def test_rebinding_reaches_only_the_address_that_was_checked() -> None:
         del host, port
         return next(answers)
 
-    with anyio.fail_after(60):
+    with anyio.fail_after(90):
         async with serve_site() as site, WebClient(client_settings(), resolve=rebinding) as client:
             first = await get(client, f"http://rebind.example:{site.port}/article")
             await get(client, f"http://rebind.example:{site.port}/json")

@@ -47,7 +47,7 @@ from tests.unit.actors.router.world import serving
 
 pytestmark = pytest.mark.nats
 
-TEST_S = 120.0
+TEST_S = 240.0
 GOODS = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
 
 

@@ -24,7 +24,7 @@ WORDS = NOTES.strip()
 async def fetching(*, markdown_offers: bool = True) -> AsyncGenerator[tuple[Site, Intelligence]]:
     """Run the site and the actor, without a bus: this actor asks nobody."""
     settings = Settings(allow_private=("127.0.0.0/8",), markdown_offers=markdown_offers)
-    with anyio.fail_after(30):
+    with anyio.fail_after(90):
         async with serve_site() as site:
             intelligence = Intelligence(bus=cast("Bus", None), settings=settings)
             async with intelligence.open():

@@ -121,7 +121,7 @@ async def _stops_when_nobody_waits(model: RealModel) -> None:
             tasks.start_soon(answer, port, request(1_900), write)
             await begun.wait()
             tasks.cancel_scope.cancel()
-        with anyio.fail_after(20):
+        with anyio.fail_after(90):
             await model.until_idle()
 
 

@@ -33,13 +33,13 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="reads /proc"),
 ]
 
-BACK_S = 60.0
+BACK_S = 240.0
 """Within which the next request succeeds, whatever was killed."""
 
-GONE_S = 60.0
+GONE_S = 240.0
 """Within which everything is gone when nobody is left to stop it in order: 5 s to finish, then it is killed."""
 
-TEST_S = 170.0
+TEST_S = 240.0
 LOOK_S = 0.1
 
 

@@ -22,7 +22,7 @@ from tests.unit.actors.page_data import accepted, attempt, rejected
 
 pytestmark = pytest.mark.nats
 
-TEST_S = 120.0
+TEST_S = 240.0
 CHEAP, LIGHT = RenderTier.INTELLIGENCE, RenderTier.LIGHTWEIGHT
 NEEDS_LIGHT = (attempt(CHEAP, rejected(Code.CONTENT_REQUIRES_JS)), attempt(LIGHT, accepted(LIGHT)))
 SITES = [f"https://www.site-{number}.example/page" for number in range(50)] + ["http://[::1]:8080/", "http://10.0.0.1/"]

@@ -20,7 +20,7 @@ from tests.support.system import RunningWeft, running_weft, stop_process
 
 pytestmark = [pytest.mark.nats, pytest.mark.slow]
 
-TEST_S = 120.0
+TEST_S = 240.0
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 OTHER_TRACE = "1bf7651916cd43dd8448eb211c80319d"
 CALLER = "b7ad6b7169203331"
@@ -28,10 +28,10 @@ TRACEPARENT = f"00-{TRACE}-{CALLER}-01"
 TOKEN = "hunter2-in-the-query"
 SPANS_OF_A_BROWSE = 11
 
-QUICK_S = 30.0
+QUICK_S = 90.0
 """What a browse may take whatever becomes of its spans; it takes hundredths of that."""
 
-STOP_S = 30.0
+STOP_S = 90.0
 """What the end of all actors may take while their last spans find no receiver."""
 
 

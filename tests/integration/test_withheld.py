@@ -39,7 +39,7 @@ async def test_the_router_alone_has_what_the_environment_and_the_operator_give(t
     ):
         lmstudio = ("lmstudio", "--base-url", server.base_url, "--with-key")
         await providers(system, "add", *lmstudio, typed=STORED, WEFT_MODEL_HOSTS=server.host)
-        with anyio.fail_after(60):
+        with anyio.fail_after(90):
             while not (await providers(system, "test", "lmstudio", "--model", "small")).works:
                 await anyio.sleep(0.1)
         pids = tuple(family(system.ready.pid))

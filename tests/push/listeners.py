@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from tests.push import HERE, clients
 
-WAIT_S: Final = 30.0
+WAIT_S: Final = 90.0
 Json = dict[str, Any]
 
 

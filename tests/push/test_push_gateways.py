@@ -23,7 +23,7 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidMes
 from actors.gateway.push.signatures import PushApp
 from tests.flows.system import System, weft_up
 
-pytestmark = [pytest.mark.nats, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.nats, pytest.mark.timeout(900)]
 
 ACTORS: Final = "gateway=2,planner,verifier,policy,keeper"
 CREDENTIALS: Final = {"WEFT_PUSH_APP_ID": "4711", "WEFT_PUSH_KEY": "weft-key", "WEFT_PUSH_SECRET": "weft-secret"}
@@ -37,7 +37,7 @@ UNLIMITED: Final = {
 AT_ONCE: Final = 6
 CHANNELS_OF_A_SOCKET: Final = 20
 SOCKETS: Final = 1_000
-WAIT_S: Final = 60.0
+WAIT_S: Final = 240.0
 Json = dict[str, Any]
 
 

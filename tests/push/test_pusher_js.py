@@ -14,7 +14,7 @@ from actors.gateway.push.sockets import MAX_FRAMES
 from tests.push.listeners import NodeListener, node_listener
 from tests.push.server import APP, CHANNEL, PushingServer, push_server
 
-WITHIN_S = 90.0
+WITHIN_S = 240.0
 
 
 @asynccontextmanager

@@ -18,7 +18,7 @@ pytestmark = [
     pytest.mark.skipif(bool(namespace.refusal()), reason=namespace.refusal() or "there is a namespace"),
     pytest.mark.nats,
     pytest.mark.slow,
-    pytest.mark.timeout(300),
+    pytest.mark.timeout(900),
     pytest.mark.full,
 ]
 

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import anyio
 
 PROGRAM = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
-START_S = 30.0
+START_S = 90.0
 
 _CONFIGURATION = """
 daemon off;

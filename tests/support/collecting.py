@@ -30,7 +30,7 @@ from tests.unit.actors.gateway_data import browsed
 
 KEY: Final = new_key()
 ME, YOU = "key_me", "key_you"
-TEST_S: Final = 30.0
+TEST_S: Final = 90.0
 NOW: Final = 1_700_000_000_000
 
 

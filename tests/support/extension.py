@@ -16,7 +16,7 @@ from actors.cli.extension import write_extension
 from actors.gateway.access.rules import EXTENSION_ORIGIN
 
 CHROMIUM: Final = shutil.which("chromium") or shutil.which("google-chrome")
-WAIT_MS: Final = 60_000
+WAIT_MS: Final = 90_000
 ID: Final = EXTENSION_ORIGIN.rpartition("/")[2]
 PANEL: Final = f"{EXTENSION_ORIGIN}/panel/panel.html"
 

@@ -21,7 +21,7 @@ OVERSEER = "overseer"
 """Who may do everything."""
 
 STORE_BYTES = 64 * 1024 * 1024
-START_S = 30.0
+START_S = 90.0
 
 
 @dataclass

@@ -24,7 +24,7 @@ from anyio.abc import Process, SocketAttribute, SocketStream
 
 from tests.support.models import EVENTS_HEAD, read_request
 
-START_S = 60.0
+START_S = 240.0
 
 
 @dataclass(frozen=True)

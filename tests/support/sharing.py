@@ -13,7 +13,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 T = TypeVar("T")
 
-TEST_S = 120.0
+TEST_S = 240.0
 """What one test may take."""
 
 

@@ -22,8 +22,9 @@ from tests.support import warm
 NO_LIMITS = {f"WEFT_RATE_{what}PER_MINUTE": "0" for what in ("", "ANONYMOUS_", "FAILED_")}
 """A test asks as often as it likes, unless limits are what it is about."""
 
-START_S = 60.0
-STOP_S = 30.0
+START_S = 240.0
+STOP_S = 90.0
+CALL_S = 240.0
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class RunningWeft:
         """The API key that it made."""
         return Path(self.ready.key_file).read_text().strip()
 
-    def client(self, timeout_s: float = 30.0) -> httpx2.AsyncClient:
+    def client(self, timeout_s: float = CALL_S) -> httpx2.AsyncClient:
         """Return a client of its REST API."""
         headers = {"Authorization": f"Bearer {self.key}"}
         return httpx2.AsyncClient(base_url=self.ready.rest, headers=headers, timeout=timeout_s, trust_env=False)

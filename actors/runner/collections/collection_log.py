@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from functools import partial
-from typing import Final, TypeVar
+from typing import Final
 
-import stamina
 from msgspec import Struct
 
 from actors.runner.collections.history import CollectionHistory, SourceHistory
-from bus import TransportError
+from bus.outages import wait_out
 from bus.stores import JournalLine, JournalLog
 from protocol.collections import (
     ARTIFACT_PREFIX,
@@ -39,8 +37,6 @@ JOURNAL_S: Final = 30.0
 """How long the journal may be away."""
 
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{1,90}")
-
-T = TypeVar("T")
 
 
 def known_id(given: str, prefix: str) -> str:
@@ -87,7 +83,7 @@ class CollectionLog(Struct, frozen=True):
             TransportError: the journal is away.
         """
         history = CollectionHistory()
-        for line in await self._persist(lambda: self._lines(collection_topic(collection), 0)):
+        for line in await wait_out(lambda: self._lines(collection_topic(collection), 0), JOURNAL_S):
             history = history.after(line)
         return history
 
@@ -99,7 +95,7 @@ class CollectionLog(Struct, frozen=True):
         """
         known = after or SourceHistory()
         since = max(known.lasts.values(), default=0)
-        lines = await self._persist(lambda: self._lines(source_topics(source, collection), since))
+        lines = await wait_out(lambda: self._lines(source_topics(source, collection), since), JOURNAL_S)
         return known.after_all(lines)
 
     async def first_capture(self, work: DoCapture) -> SourceHistory | None:
@@ -109,7 +105,7 @@ class CollectionLog(Struct, frozen=True):
             TransportError: the journal is away.
         """
         topics = added_topic(work.collection, work.source), source_topic(work.collection, work.source)
-        lines = [await self._persist(partial(self.journal.last, topic)) for topic in topics]
+        lines = [await wait_out(partial(self.journal.last, topic), JOURNAL_S) for topic in topics]
         match lines:
             case [JournalLine(value=SourceAdded()) as added, JournalLine(value=CaptureQueued() as line) as queued]:
                 first = line.job == work.job and line.version == 1
@@ -141,7 +137,7 @@ class CollectionLog(Struct, frozen=True):
             except ValueError:
                 return None
 
-        return await self._persist(write)
+        return await wait_out(write, JOURNAL_S)
 
     async def forget_source(self, line: SourceDeleted, history: SourceHistory | None = None) -> None:
         """Write that a source is gone in the place of everything that was said of it, and of what still might be.
@@ -159,7 +155,7 @@ class CollectionLog(Struct, frozen=True):
             versions = [version_topic(line.collection, line.source, number) for number in range(KEPT_VERSIONS)]
             names += [name for name in versions if name not in names]
         for name in names:
-            await self._persist(partial(self.journal.append, name, line, forget=True))
+            await wait_out(partial(self.journal.append, name, line, forget=True), JOURNAL_S)
 
     async def sources(self, collection: str) -> list[str]:
         """Return the ids of all sources of which the journal has a line, also of those that are gone.
@@ -167,7 +163,7 @@ class CollectionLog(Struct, frozen=True):
         Raises:
             TransportError: the journal is away.
         """
-        topics = await self._persist(lambda: self.journal.topics(sources_topics(collection)))
+        topics = await wait_out(lambda: self.journal.topics(sources_topics(collection)), JOURNAL_S)
         return sorted({topic.split(".")[2] for topic in topics})
 
     async def lines(self, topics: str) -> list[JournalLine[CollectionLine]]:
@@ -176,16 +172,8 @@ class CollectionLog(Struct, frozen=True):
         Raises:
             TransportError: the journal is away.
         """
-        return await self._persist(lambda: self._lines(topics, 0))
+        return await wait_out(lambda: self._lines(topics, 0), JOURNAL_S)
 
     async def _lines(self, topics: str, after: int) -> list[JournalLine[CollectionLine]]:
         async with aclosing(self.journal.read(topics, after)) as lines:
             return [line async for line in lines]
-
-    async def _persist(self, call: Callable[[], Awaitable[T]]) -> T:
-        async for attempt in stamina.retry_context(
-            on=TransportError, attempts=None, timeout=JOURNAL_S, wait_initial=0.02, wait_max=1.0, wait_jitter=0.05
-        ):
-            with attempt:
-                return await call()
-        raise AssertionError  # pragma: no cover - it returns or raises

@@ -40,7 +40,7 @@ from tests.unit.actors.keeper.ledger_data import (
 
 pytestmark = pytest.mark.nats
 
-TEST_S = 120.0
+TEST_S = 240.0
 PROCESS = Path(__file__).with_name("process.py")
 ROOT = Path(__file__).parents[3]
 

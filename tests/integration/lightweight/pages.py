@@ -99,7 +99,7 @@ def always(answer: Answer) -> Answers:
 @asynccontextmanager
 async def engine(processes: int = 2) -> AsyncGenerator[ProcessPool]:
     """Run an engine within a deadline."""
-    with anyio.fail_after(50):
+    with anyio.fail_after(90):
         async with ProcessPool(Settings(light_processes=processes)) as running:
             yield running
 

@@ -56,6 +56,6 @@ def text_of(page: Fetched) -> str:
 async def showing(**settings: Any) -> AsyncGenerator[Showing]:
     """Run everything within a deadline; the actor asks nobody, so that it needs no bus."""
     actor = Lightweight(bus=cast("Bus", None), settings=Settings(allow_private=("127.0.0.0/8", "::1/128"), **settings))
-    with anyio.fail_after(55):
+    with anyio.fail_after(90):
         async with serve_site() as site, serve_site() as other, actor.open():
             yield Showing(actor, site, other)

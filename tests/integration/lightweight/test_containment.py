@@ -204,5 +204,5 @@ def test_a_replica_that_is_killed_leaves_no_process() -> None:
 
 
 async def ended(descriptor: int) -> None:
-    with anyio.fail_after(25):
+    with anyio.fail_after(90):
         await anyio.wait_readable(descriptor)

@@ -85,7 +85,7 @@ def words(text: str) -> list[str]:
 
 
 @pytest.mark.full
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 async def test_frameworks_show_what_they_show_in_chromium_and_what_needs_a_whole_browser_is_known_for_it() -> None:
     frameworks, beyond = some(FRAMEWORK_PAGES), some(BROWSER_PAGES)
     with anyio.fail_after(280):
@@ -103,7 +103,7 @@ async def test_frameworks_show_what_they_show_in_chromium_and_what_needs_a_whole
     assert [name for name in beyond if not compared[name].raised] == []
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 @pytest.mark.full
 async def test_a_hostile_page_is_known_for_it_and_the_next_page_is_right() -> None:
     next_path = FRAMEWORK_PAGES["solid"]
@@ -122,7 +122,7 @@ async def test_a_hostile_page_is_known_for_it_and_the_next_page_is_right() -> No
 
 async def test_no_door_opens_to_a_page_that_tries_them_all() -> None:
     await anyio.to_thread.run_sync(build_apps)
-    with anyio.fail_after(55):
+    with anyio.fail_after(90):
         async with serve_site() as site, open_light() as light:
             seen = await light.see(site.url(HOSTILE_PAGES["escape"]))
 

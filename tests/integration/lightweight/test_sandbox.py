@@ -197,7 +197,7 @@ async def run(connection: CdpConnection, subject: Way, port: int) -> tuple[set[s
 
     async with opened(connection, answers) as page:
         await page.goto(f"http://127.0.0.1:{port}{PAGE}")
-        with anyio.fail_after(25):
+        with anyio.fail_after(90):
             await ended.wait()
         paths = {"/" + url.split("://", 1)[-1].partition("/")[2] for url in page.urls()}
         return {path for path in paths if path != PAGE and not path.startswith(END)}, title
@@ -224,7 +224,7 @@ async def test_a_redirect_that_python_hands_on_by_mistake_leads_nowhere() -> Non
 
 @pytest.mark.parametrize("name", ["WebSocket", "WebSocket in a worker", "redirected script", "redirected frame"])
 async def test_without_walls_these_would_connect(name: str) -> None:
-    with anyio.fail_after(30):
+    with anyio.fail_after(90):
         async with listening() as listener, unwalled() as socket, connect(socket) as connection:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(run_ignoring, connection, INTERCEPTED.get(name) or LEFT_OUT[name], listener.port)

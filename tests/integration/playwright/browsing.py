@@ -21,7 +21,7 @@ from tests.site import Site, serve_site
 from tests.support.logins import passed
 from tests.support.shelf import SEAL, Shelf
 
-LIMIT_S = 120.0
+LIMIT_S = 240.0
 """What one fetch may take before a test fails."""
 
 

@@ -26,7 +26,7 @@ from protocol.browsers.sessions import AskBrowser
 from protocol.faults import Code, Fault, FaultError
 from tests.integration.playwright.browsing import Browsing, browsing, page
 
-LIMIT_S = 120.0
+LIMIT_S = 240.0
 
 D = TypeVar("D")
 

@@ -32,9 +32,9 @@ from tests.site import Site, serve_site
 from tests.support.nats import serve_open_nats
 from tests.support.system import running_weft
 
-pytestmark = [pytest.mark.browser, pytest.mark.nats, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.browser, pytest.mark.nats, pytest.mark.timeout(900)]
 
-TEST_S = 100.0
+TEST_S = 240.0
 CALL_MS = 40_000
 BUTTON = "<main><h1>Pay</h1><button onclick=\"fetch('/slow?ms=3000', {method: 'POST'})\">Pay now</button></main>"
 

@@ -41,7 +41,7 @@ from tests.support.logins import login_of
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 KEY = new_key()
-TEST_S = 55.0
+TEST_S = 90.0
 NOBODY = "sess_" + "A" * 22
 
 

@@ -22,7 +22,7 @@ from tests.support.scale import first
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.full]
 
-LIMIT_S = 60.0
+LIMIT_S = 240.0
 
 SIGN_IN = """<h2>Sign in</h2><form action="/go/in"><label for=u>User name</label><input id=u name=user>
 <label>Password <input id=p name=secret type=text autocomplete=off></label><button id=s>Continue</button></form>

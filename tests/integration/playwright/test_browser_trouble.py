@@ -34,7 +34,7 @@ from tests.integration.playwright.driving import Driving, code, driving, site_an
 from tests.integration.playwright.test_life import process
 from tests.support.scale import first, one_in
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(300), pytest.mark.full]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(900), pytest.mark.full]
 
 DEEPER = "e = e.appendChild(document.createElement('div'))"
 CRASH = f"<p>Deep</p><script>let e = document.body; for (let i = 0; i < 20000; i++) {DEEPER}; e.append('End.')</script>"

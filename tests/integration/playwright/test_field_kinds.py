@@ -20,7 +20,7 @@ from tests.support.scale import sized
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.full]
 
-LIMIT_S = 120.0
+LIMIT_S = 240.0
 MOST_FALSE_DENIES = 0.03
 FIELDS = frozenset({ElementKind.INPUT, ElementKind.SELECT, ElementKind.FILE, ElementKind.EDITOR})
 

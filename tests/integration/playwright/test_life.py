@@ -34,7 +34,7 @@ DEEPER = "e = e.appendChild(document.createElement('div'))"
 CRASH = f"{PROSE}<script>let e = document.body; for (let i = 0; i < 20000; i++) {DEEPER}; e.append('End.')</script>"
 """Markup so deep that the engine's layout runs out of stack."""
 
-WAIT_S = 30.0
+WAIT_S = 90.0
 
 
 @pytest.fixture(scope="module")

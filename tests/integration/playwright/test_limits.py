@@ -34,7 +34,7 @@ pytestmark = [
 
 PAGE_BYTES = sized(300_000_000, 700_000_000)
 BODY_BYTES = 3_000_000
-WAIT_S = 60.0
+WAIT_S = 240.0
 
 ENDLESS = {
     "buffers": "setInterval(() => { for (let i = 0; i < 9; i++) a.push(new Uint8Array(1e7).fill(1)) })",

@@ -20,7 +20,7 @@ from tests.site import serve_site
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-LIMIT_S = 60.0
+LIMIT_S = 240.0
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 
 # Reads the page once the page asks for it, by an event: the two share nothing but the document.

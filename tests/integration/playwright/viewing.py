@@ -25,7 +25,7 @@ from protocol.browsers.results import PageContent, PageInfo
 from tests.integration.playwright.markup import page
 from tests.site import Site, serve_site
 
-LIMIT_S = 120.0
+LIMIT_S = 240.0
 """What one step may take before a test fails."""
 
 _BY_VALUE = {"returnByValue": True, "awaitPromise": True}

@@ -31,7 +31,7 @@ from tests.unit.actors.runner.fakes import LOGIN, PASSWORD, World, among, doomed
 
 pytestmark = pytest.mark.nats
 
-TEST_S = 120.0
+TEST_S = 240.0
 BOTH = ("r1", "r2")
 AT_ONCE = 2
 MIB = 1024 * 1024

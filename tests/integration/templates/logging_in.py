@@ -36,7 +36,7 @@ from tests.support.logins import login_of, passed
 from tests.support.sharing import Shared, sharing
 
 CALLER = "weaver"
-LIMIT_S = 100.0
+LIMIT_S = 240.0
 
 
 @dataclass(frozen=True)

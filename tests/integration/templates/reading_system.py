@@ -35,7 +35,7 @@ from tests.site import Site, serve_site
 
 KEY = new_key()
 ME = "somebody"
-TEST_S = 120.0
+TEST_S = 240.0
 POLL_S = 0.15
 STATIC: tuple[type[Actor], ...] = (Navigator, Verifier, Intelligence, Runner)
 IN_BROWSER: tuple[type[Actor], ...] = (*STATIC, Playwright)

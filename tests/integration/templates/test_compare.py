@@ -20,7 +20,7 @@ from tests.support.sharing import Shared, inside, sharing
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 COMPARE = "multi_tab_compare"
-ENOUGH_S = 30.0
+ENOUGH_S = 90.0
 """What two to five pages may take."""
 
 PARAGRAPHS = (

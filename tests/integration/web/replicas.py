@@ -19,7 +19,7 @@ from tests.support.nats import OVERSEER, NatsServer, serve_nats
 
 FETCHER = "fetchers.test"
 OWN = ("127.0.0.0/8",)
-TEST_S = 120.0
+TEST_S = 240.0
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@ class World:
 async def world() -> AsyncGenerator[World]:
     passed_s = [0.0]
     settings = Settings(allow_private=("127.0.0.0/8",))
-    with anyio.fail_after(60):
+    with anyio.fail_after(90):
         async with (
             serve_site() as site,
             WebClient(
@@ -108,7 +108,7 @@ async def test_networks_of_the_operator_have_no_pace() -> None:
 
 async def test_the_pace_of_another_host_is_told_and_none_of_it_taken() -> None:
     settings = Settings()
-    with anyio.fail_after(60):
+    with anyio.fail_after(90):
         async with WebClient(settings, politeness=Politeness(limits=LIMITS)) as client:
             told = [await client.preview(WebRequest("https://example.com/"), Jar()) for _ in range(3)]
 

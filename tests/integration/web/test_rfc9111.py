@@ -111,7 +111,7 @@ def site() -> Generator[Site]:
 async def world(site: Site) -> AsyncGenerator[World]:
     clock = Clock()
     settings = Settings(allow_private=("127.0.0.0/8",))
-    with anyio.fail_after(60):
+    with anyio.fail_after(90):
         async with WebClient(settings, clock=clock) as client:
             yield World(client, site.url(""), clock, site.asked)
 

@@ -55,7 +55,7 @@ def nothing_arranged() -> Generator[None]:
 async def world(politeness: Politeness | None = None) -> AsyncGenerator[World]:
     passed_s = [0.0]
     settings = Settings(allow_private=("127.0.0.0/8",), fetch_cache_bytes=0)
-    with anyio.fail_after(60):
+    with anyio.fail_after(90):
         async with (
             serve_site() as site,
             WebClient(settings, politeness=politeness, clock=lambda: time.time() + passed_s[0]) as client,

@@ -42,7 +42,7 @@ async def ask_at_once(site: Site, client: WebClient, *requests: WebRequest) -> l
 
 
 async def test_the_same_at_once_is_asked_once() -> None:
-    with anyio.fail_after(60):
+    with anyio.fail_after(90):
         async with serve_site() as site, WebClient(SETTINGS) as client:
             found = await ask_at_once(site, client, *[WebRequest(site.url(SLOW))] * 10)
 
@@ -51,7 +51,7 @@ async def test_the_same_at_once_is_asked_once() -> None:
 
 
 async def test_what_differs_is_asked_apart() -> None:
-    with anyio.fail_after(60):
+    with anyio.fail_after(90):
         async with serve_site() as site, WebClient(SETTINGS) as client:
             url = site.url(SLOW)
             await ask_at_once(
@@ -69,7 +69,7 @@ async def test_what_differs_is_asked_apart() -> None:
 
 
 async def test_who_goes_away_takes_nobody_along() -> None:
-    with anyio.fail_after(60):
+    with anyio.fail_after(90):
         async with serve_site() as site, WebClient(SETTINGS) as client:
             found: list[WebResponse] = []
 
@@ -96,7 +96,7 @@ async def test_who_goes_away_takes_nobody_along() -> None:
 
 
 async def test_who_has_less_time_leaves_the_others_theirs() -> None:
-    with anyio.fail_after(60):
+    with anyio.fail_after(90):
         async with serve_site() as site, WebClient(SETTINGS) as client:
             codes: list[Code | int] = []
 
@@ -115,7 +115,7 @@ async def test_who_has_less_time_leaves_the_others_theirs() -> None:
 
 
 async def test_a_fault_is_everybodys() -> None:
-    with anyio.fail_after(60):
+    with anyio.fail_after(90):
         async with serve_site() as site, WebClient(SETTINGS) as client:
             codes: list[Code] = []
 
@@ -134,7 +134,7 @@ async def test_a_fault_is_everybodys() -> None:
 
 async def test_everybody_gets_the_cookies() -> None:
     ARRANGED[PATH] = [lambda ask: Reply(200, b"set", (("Set-Cookie", "a=1; Path=/"),), after_ms=100)]
-    with anyio.fail_after(60):
+    with anyio.fail_after(90):
         async with serve_site() as site, WebClient(SETTINGS) as client:
             jars = [Jar(), Jar(), Jar()]
             async with anyio.create_task_group() as tasks:
@@ -240,7 +240,7 @@ async def test_while_the_bus_is_away_pages_are_got_all_the_same(tmp_path: Path) 
         await web.bus.kill()
         away = await get(client, web.url(PATH))
         await web.bus.start()
-        with anyio.fail_after(60):
+        with anyio.fail_after(90):
             while not (await get(client, web.url(PATH))).from_cache:
                 await anyio.sleep(0.05)
 

@@ -109,7 +109,7 @@ async def browse(
     navigator = Navigator(cast("Bus", fake), Settings(data_dir=Path("unused"), restart_grace_ms=2_000))
     if known is not None:
         navigator.knowledge = known
-    with anyio.fail_after(25):
+    with anyio.fail_after(90):
         return await navigator.browse(BrowsePage(url=url, options=options, watch=watch))
 
 

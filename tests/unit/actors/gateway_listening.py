@@ -31,11 +31,13 @@ class Listening:
 
     def client(self, **headers: str) -> httpx2.AsyncClient:
         """Return a client with the owner's key, unless other headers say."""
-        return httpx2.AsyncClient(base_url=self.base, headers=headers or BEARER, trust_env=False, verify=False)
+        return httpx2.AsyncClient(
+            base_url=self.base, headers=headers or BEARER, trust_env=False, verify=False, timeout=90
+        )
 
     async def say(self, *parts: bytes) -> bytes:
         """Say something of one's own over a connection, and hear the answer to its end."""
-        with anyio.fail_after(25):
+        with anyio.fail_after(90):
             async with await anyio.connect_tcp("127.0.0.1", self.port) as stream:
                 for part in parts:
                     await stream.send(part)

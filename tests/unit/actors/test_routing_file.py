@@ -114,7 +114,7 @@ def test_a_file_that_was_named_must_be_there(tmp_path: Path) -> None:
 
 async def test_an_edit_counts_at_once_and_a_broken_one_leaves_what_was(tmp_path: Path) -> None:
     own = tmp_path / "routing.toml"
-    with anyio.fail_after(20), structlog.testing.capture_logs() as logs:
+    with anyio.fail_after(90), structlog.testing.capture_logs() as logs:
         async with WatchedRouting(Settings(data_dir=tmp_path), look_s=0.01).open() as watched:
             shipped = watched.routing
             own.write_text(ROW.format("web_answer"))
@@ -136,7 +136,7 @@ async def test_a_replica_that_comes_up_while_the_file_is_broken_goes_by_what_is_
 ) -> None:
     own = tmp_path / "routing.toml"
     own.write_text("order = 1")
-    with anyio.fail_after(20):
+    with anyio.fail_after(90):
         async with WatchedRouting(Settings(data_dir=tmp_path), look_s=0.01).open() as watched:
             assert watched.routing.order == read_routing().order
             own.write_text('order = ["ollama"]')

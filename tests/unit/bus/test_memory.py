@@ -13,7 +13,7 @@ from bus.permissions import grant
 from bus.transport import BusMessage, weight
 from protocol.subject_kinds import Bucket, Call, Event, Work
 
-TEST_S = 120.0
+TEST_S = 240.0
 ASK = Call("test.ask", str, str)
 TOLD = Event("events.told", str)
 CHORE = Work("work.chore", str)

@@ -187,7 +187,7 @@ HOSTILE = {
 
 @pytest.mark.slow
 @requirement("003.output.caps")
-@pytest.mark.timeout(10)
+@pytest.mark.timeout(60)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_answer_is_checked_in_no_time(name: str) -> None:
     draft = in_markdown(Assistant(markdown=HOSTILE[name]), numbered([SOURCE]), [SOURCE])

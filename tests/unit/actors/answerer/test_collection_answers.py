@@ -60,7 +60,7 @@ async def answering(
             usage=TokenUsage(input=100, output=10),
         )
 
-    with anyio.fail_after(60):
+    with anyio.fail_after(90):
         async with alone(folder) as world, world.replica(Keeper, "k1"), world.replica(Runner, "r1"):
             if model is not None:
                 await world.bus.serve(subjects.CALL_MODEL, call, at_once=4)

@@ -98,7 +98,7 @@ class World:
 
     async def ask(self, call: Call[Any, R], request: Any) -> R:
         """Ask the answerer."""
-        with anyio.fail_after(20):
+        with anyio.fail_after(90):
             return await self.bus.call(call, request)
 
     async def fault_of(self, call: Call[Any, Any], request: Any) -> Fault:

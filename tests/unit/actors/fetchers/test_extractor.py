@@ -134,7 +134,7 @@ async def test_an_ordinary_page_is_read_in_a_thread() -> None:
 async def test_an_extraordinary_page_is_read_in_a_process_that_stays_for_the_next_and_takes_what_a_thread_does() -> (
     None
 ):
-    with anyio.fail_after(30):
+    with anyio.fail_after(90):
         async with Extractor() as extractor:
             first, _ = await extractor.run(where, HUGE)
             second, _ = await extractor.run(where, HUGE)
@@ -150,7 +150,7 @@ async def test_documents_are_read_in_a_process_of_their_own_in_which_they_have_m
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(extractor_module, "_PAGE_SECONDS", PAGE_S)
-    with anyio.fail_after(60):
+    with anyio.fail_after(90):
         async with Extractor() as extractor:
             page, _ = await extractor.run(where, HUGE)
             document, _ = await extractor.run(where, DOCUMENT)
@@ -165,7 +165,7 @@ async def test_documents_are_read_in_a_process_of_their_own_in_which_they_have_m
 @pytest.mark.parametrize("function", first(1, [endless, asleep, hungry, dead]))
 @pytest.mark.slow
 async def test_a_page_that_needs_too_much_is_a_fault_and_the_next_one_is_read(function: object) -> None:
-    with anyio.fail_after(60):
+    with anyio.fail_after(90):
         async with Extractor() as extractor:
             with pytest.raises(FaultError) as caught:
                 await extractor.run(function, HUGE)  # type: ignore[arg-type]  # any of the four
@@ -176,7 +176,7 @@ async def test_a_page_that_needs_too_much_is_a_fault_and_the_next_one_is_read(fu
 
 async def test_a_fault_stays_the_fault_it_is_and_an_error_of_the_program_is_none_and_does_not_tell_its_words() -> None:
     faults: list[Fault] = []
-    with anyio.fail_after(30):
+    with anyio.fail_after(90):
         async with Extractor() as extractor:
             for source in (b"<p>", HUGE):
                 with pytest.raises(FaultError) as caught:
@@ -193,7 +193,7 @@ async def test_a_fault_stays_the_fault_it_is_and_an_error_of_the_program_is_none
 @pytest.mark.slow
 async def test_cancelling_kills_the_process() -> None:
     worker = WorkerProcess()
-    with anyio.fail_after(30):
+    with anyio.fail_after(90):
         await worker.prepare(__name__)
         process = await worker.call(os.getpid)
         with anyio.move_on_after(0.05):
@@ -217,7 +217,7 @@ async def test_the_loop_goes_on_meanwhile() -> None:
             await anyio.lowlevel.checkpoint()
             ticks += 1
 
-    with anyio.fail_after(30):
+    with anyio.fail_after(90):
         async with Extractor() as extractor, anyio.create_task_group() as tasks:
             tasks.start_soon(tick)
             await extractor.run(where, HUGE)

@@ -28,7 +28,7 @@ async def test_what_is_told_to_the_replica_reaches_who_waits_for_it() -> None:
         await checkpoint()
         heard.append(progress)
 
-    with anyio.fail_after(25):
+    with anyio.fail_after(90):
         async with watching(at.watchers, hear) as watcher:
             told = [Progress(token=watcher.watch.token, done=done, message="On it.") for done in range(3)]
             for progress in told:
@@ -43,7 +43,7 @@ async def test_a_browse_takes_the_watch_along_and_its_parts_do_not() -> None:
     bus = FakeBus(browsed())
     at = app(bus)
 
-    with anyio.fail_after(25):
+    with anyio.fail_after(90):
         async with watching(at.watchers, _ignore) as watcher:
             watched = RequestContext().watched_by(watcher)
             await browse(at, watched, BrowsePage(url=URL))
@@ -60,7 +60,7 @@ async def test_the_gateway_tells_of_its_own_work() -> None:
         await checkpoint()
         heard.append((progress.done, progress.message, progress.total))
 
-    with anyio.fail_after(25):
+    with anyio.fail_after(90):
         request = RequestContext()
         request.report(0, "Nobody hears this.")
         async with watching(app().watchers, hear) as watcher:
@@ -82,7 +82,7 @@ async def test_what_goes_wrong_is_raised_as_it_is_and_nobody_waits_any_more() ->
             raise failure
 
     tokens = list[str]()
-    with anyio.fail_after(25), pytest.raises(FaultError) as caught:
+    with anyio.fail_after(90), pytest.raises(FaultError) as caught:
         await fail()
     at.watchers.deliver(Progress(token=tokens[0], done=1, message="Too late."))
 
@@ -96,7 +96,7 @@ async def test_who_does_not_listen_holds_nobody_up() -> None:
         deaf.set()
         await anyio.sleep_forever()
 
-    with anyio.fail_after(25):
+    with anyio.fail_after(90):
         async with watching(at.watchers, hear) as watcher:
             for done in range(1_000):
                 at.watchers.deliver(Progress(token=watcher.watch.token, done=done, message="On it."))

@@ -56,7 +56,7 @@ from tests.unit.actors.gateway.run_data import (
     news,
 )
 
-TEST_S = 10
+TEST_S = 90
 SOMEONE = RequestContext(caller=Caller("someone"))
 OWNER = RequestContext(caller=STDIO)
 GRACE_MS = 1_500

@@ -85,7 +85,7 @@ async def test_the_gate_goes_by_the_host_that_the_target_names(target: str, host
 
 async def test_a_header_without_an_end_is_refused_before_it_fills_the_memory() -> None:
     async with listening(FakeBus()) as weft:
-        with anyio.fail_after(25):
+        with anyio.fail_after(90):
             async with await anyio.connect_tcp("127.0.0.1", weft.port) as stream:
                 sent = 0
                 try:
@@ -223,7 +223,7 @@ async def opened(weft: Listening, stack: AsyncExitStack, count: int = MOST) -> l
 async def test_a_connection_too_many_is_refused_until_another_is_closed(
     bounds: dict[str, Any], status: int, code: Code | None
 ) -> None:
-    with anyio.fail_after(20):
+    with anyio.fail_after(90):
         async with listening(FakeBus(), **bounds) as weft, AsyncExitStack() as stack:
             streams = await opened(weft, stack)
             refused = await weft.say()
@@ -254,13 +254,13 @@ async def opened_still(weft: Listening, stream: anyio.abc.SocketStream) -> bytes
     ids=["of a proxy", "no bounds"],
 )
 async def test_who_is_not_bound_opens_more(bounds: dict[str, Any]) -> None:
-    with anyio.fail_after(20):
+    with anyio.fail_after(90):
         async with listening(FakeBus(), **bounds) as weft, AsyncExitStack() as stack:
             assert len(await opened(weft, stack, MOST + 2)) == MOST + 2
 
 
 async def test_connections_that_were_upgraded_count_until_they_are_closed() -> None:
-    with anyio.fail_after(20):
+    with anyio.fail_after(90):
         async with listening(FakeBus(), connections_at_once=MOST) as weft:
             answers = [
                 await weft.say(get(weft, *UPGRADE).replace(b"Connection: close\r\n", b"")) for _ in range(2 * MOST)

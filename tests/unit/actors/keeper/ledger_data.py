@@ -209,6 +209,6 @@ class World:
 @asynccontextmanager
 async def world(folder: Path) -> AsyncGenerator[World]:
     """Meet in memory, with nobody who keeps yet."""
-    with anyio.fail_after(25):
+    with anyio.fail_after(90):
         async with Broker() as broker, asking(broker.connect("asker")) as asker:
             yield World(broker, asker, folder)

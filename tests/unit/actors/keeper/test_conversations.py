@@ -184,7 +184,7 @@ async def test_a_file_of_another_key_is_made_again(tmp_path: Path) -> None:
         async with place.keeper():
             with pytest.raises(FaultError, match="INTERNAL_UNAVAILABLE"):
                 await get(place)
-            with anyio.fail_after(10):
+            with anyio.fail_after(90):
                 while True:
                     try:
                         assert await get(place) == before

@@ -30,7 +30,7 @@ from tests.unit.actors.keeper.ledger_data import KEY, ME, NOW, RUN, created, end
 JOURNALS = (subjects.LEDGER, subjects.COLLECTIONS, subjects.MODEL_CALLS, subjects.TOOL_CALLS)
 CALL = f"call_{0:022d}"
 SECRET = "correct-horse-battery-staple"
-WAIT_S = 30.0
+WAIT_S = 90.0
 
 
 class Log:

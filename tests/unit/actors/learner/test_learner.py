@@ -43,7 +43,7 @@ async def world(folder: Path, *, idle: bool = False, **settings: Any) -> AsyncGe
     """Meet in memory, with a learner; `idle`: it answers, and changes nothing."""
     if idle:
         settings["learning_interval_ms"] = DAY_MS
-    with anyio.fail_after(25):
+    with anyio.fail_after(90):
         async with (
             Broker() as broker,
             asking(broker.connect("asker")) as asker,
@@ -248,7 +248,7 @@ async def test_the_turn_of_a_dead_replica_ends() -> None:
 
 
 async def test_a_learner_that_begins_again_writes_where_a_row_was_removed(tmp_path: Path) -> None:
-    with anyio.fail_after(25):
+    with anyio.fail_after(90):
         async with Broker() as broker, asking(broker.connect("asker")) as asker:
             async with learning(broker.connect("learner", grant_of(Learner)), tmp_path):
                 await asker.write(*failures(10))
@@ -287,7 +287,7 @@ async def test_the_economic_policy_sets_what_costs_least(tmp_path: Path) -> None
 
 async def test_where_learning_is_off_tests_end_and_nothing_else_changes(tmp_path: Path) -> None:
     test = f"{override_key(READING)}.test"
-    with anyio.fail_after(25):
+    with anyio.fail_after(90):
         async with Broker() as broker, asking(broker.connect("asker")) as asker:
             async with learning(broker.connect("learner", grant_of(Learner)), tmp_path):
                 await asker.write(*(called(name=SONNET, tool=READING) for _ in range(500)))

@@ -95,7 +95,7 @@ class Mill:
 
 @asynccontextmanager
 async def mill(folder: Path) -> AsyncGenerator[Mill]:
-    with anyio.fail_after(25):
+    with anyio.fail_after(90):
         async with Broker() as broker, asking(broker.connect("asker")) as asker:
             here = Mill(asker.bus, await asker.bus.table(subjects.PATTERNS), [])
             await asker.bus.serve(subjects.BROWSE, here.render, at_once=4)
@@ -168,7 +168,7 @@ async def test_what_was_archived_long_ago_is_deleted_when_a_learner_looks(tmp_pa
         patterns = await asker.bus.table(subjects.PATTERNS)
         await patterns.put("old", pattern("old", verified_at=1), revision=0)
         await patterns.put("new", pattern("new", verified_at=now_ms()), revision=0)
-        with anyio.fail_after(25):
+        with anyio.fail_after(90):
             async with learning(broker.connect("learner", grant_of(Learner)), tmp_path):
                 while await patterns.get("old") is not None:
                     await anyio.sleep(0.01)

@@ -225,7 +225,7 @@ def test_an_unknown_section_is_told_with_those_that_are(name: str) -> None:
     assert raised.value.fault.message.endswith("The sections are: Install; From source; Refunds; Contact us.")
 
 
-@pytest.mark.timeout(10)
+@pytest.mark.timeout(60)
 def test_a_heading_full_of_brackets_costs_no_more_than_another() -> None:
     brackets = r"\[" * 100_000
 

@@ -31,7 +31,7 @@ from tests.unit.actors.page_data import evidence, fetched, verdict
 A = TypeVar("A")
 R = TypeVar("R")
 
-TEST_S = 60.0
+TEST_S = 240.0
 HOST = "https://shop.example"
 SORRY = "Sorry, this cannot be shown. Go back to the start, or search for something else. Weavers' Shop, since 1801."
 OTHER = "A loom holds the warp threads in place, while the weft is woven through them from side to side."

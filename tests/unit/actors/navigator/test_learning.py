@@ -25,7 +25,7 @@ A = TypeVar("A")
 R = TypeVar("R")
 
 CHEAP, LIGHT, BROWSER = RenderTier.INTELLIGENCE, RenderTier.LIGHTWEIGHT, RenderTier.PLAYWRIGHT
-TEST_S = 120.0
+TEST_S = 240.0
 
 
 @dataclass

@@ -27,7 +27,7 @@ from protocol.tiers import TIERS, HostKind, RenderTier, TierHistory
 from tests.unit.actors.page_data import accepted, attempt, rejected
 
 CHEAP, LIGHT, BROWSER = RenderTier.INTELLIGENCE, RenderTier.LIGHTWEIGHT, RenderTier.PLAYWRIGHT
-TEST_S = 120.0
+TEST_S = 240.0
 URL = "https://shop.example/cart?id=7"
 KEY = "shop.example"
 

@@ -96,12 +96,12 @@ def after(*visits: Lessons, took_ms: int = 0) -> TierHistory | None:
 
 async def preview(bus: Bus, memory: Any = None, obey_robots: bool = False, **options: Any) -> Preview:  # noqa: FBT001, FBT002 - as BrowsePage has it
     page = BrowsePage(url=URL, options=BrowseOptions(**options), obey_robots=obey_robots)
-    with anyio.fail_after(25):
+    with anyio.fail_after(90):
         return await PreviewService(bus, memory or NoKnowledge()).preview(page)
 
 
 async def domain(bus: Bus, host: str, memory: Any = None) -> DomainKnowledge:
-    with anyio.fail_after(25):
+    with anyio.fail_after(90):
         return await PreviewService(bus, memory or NoKnowledge()).domain(host)
 
 

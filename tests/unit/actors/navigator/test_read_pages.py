@@ -33,7 +33,7 @@ def request(url: str = URL, reader: str = "key_me", **other: Any) -> BrowsePage:
 
 
 async def test_what_was_read_without_a_login_is_written_down_once() -> None:
-    with anyio.fail_after(10):
+    with anyio.fail_after(90):
         async with Broker() as broker, Bus(broker.connect("navigator"), "navigator", "r1").running() as bus:
             bus.seal = Seal.of(new_key())
             journal = await bus.journal(subjects.PAGES_READ)

@@ -39,7 +39,7 @@ TASK = "0a1b2c3d-0000-4000-8000-000000000001"
 SESSION = "sess_0123456789abcdefghijkl"
 URL = "https://shop.example/"
 GOAL = 'Click "Add", then click "Order"'
-TEST_S = 60.0
+TEST_S = 240.0
 FEWEST_LINES = 8
 ALLOWED = Decision(decision=Verb.ALLOW, reason_code=Reason.CALLER_PREAPPROVED)
 

@@ -127,7 +127,7 @@ class World:
 @asynccontextmanager
 async def world() -> AsyncGenerator[World]:
     """Run the verifier."""
-    with anyio.fail_after(20):
+    with anyio.fail_after(90):
         async with (
             Broker() as broker,
             Bus(broker.connect("verifier"), "verifier", "v1").running() as verifier,

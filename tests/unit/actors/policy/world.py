@@ -49,7 +49,7 @@ KEY = new_key()
 ME = "somebody"
 SESSION = "sess_0123456789abcdefghijkl"
 PAGE = "https://shop.example/basket"
-TEST_S = 30.0
+TEST_S = 90.0
 _NUMBERS = count(1)
 
 

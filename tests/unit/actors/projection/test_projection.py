@@ -94,7 +94,7 @@ class Reader:
 
 @asynccontextmanager
 async def world(folder: Path) -> AsyncGenerator[World]:
-    with anyio.fail_after(25):
+    with anyio.fail_after(90):
         async with Broker() as broker, Bus(broker.connect("writer"), "writer", "r1").running() as bus:
             bus.seal = Seal.of(new_key())
             ledger, calls = await bus.journal(subjects.LEDGER), await bus.journal(subjects.MODEL_CALLS)

@@ -87,7 +87,7 @@ async def test_what_the_learner_writes_is_followed() -> None:
         await until_chosen(world, "a.b_c", MINE)
         tested = structs.replace(row, name=HAIKU, reason="downgrade_test", share=1.0)
         await bucket.put(tested.key, tested)
-        with anyio.fail_after(10):
+        with anyio.fail_after(90):
             while (await world.ask("a.b_c")).reason is not RouteReason.DOWNGRADE_TEST:
                 await anyio.sleep(0.002)
         await bucket.delete(tested.key)
@@ -96,7 +96,7 @@ async def test_what_the_learner_writes_is_followed() -> None:
 
 
 async def until_chosen(world: World, tool: str, name: ModelName) -> None:
-    with anyio.fail_after(10):
+    with anyio.fail_after(90):
         while (await chosen(world, tool))[0] != name:
             await anyio.sleep(0.002)
 

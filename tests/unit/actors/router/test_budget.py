@@ -26,7 +26,7 @@ TODAY = "1970-01-01"
 async def replicas(count: int = 1, clock_ms: int = 0, **limits: int) -> AsyncGenerator[list[ModelBudget]]:
     """Open the budgets of some replicas on one bus."""
     settings = structs.replace(Settings(data_dir=Path("unused"), model_day_cents=0, model_unpriced_calls=0), **limits)
-    with anyio.fail_after(30):
+    with anyio.fail_after(90):
         async with Broker() as broker, AsyncExitStack() as stack:
             budgets = list[ModelBudget]()
             for number in range(count):

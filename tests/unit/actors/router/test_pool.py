@@ -125,7 +125,7 @@ async def test_what_is_stored_counts_as_soon_as_it_is_written_and_the_environmen
                 Provider.OPENROUTER: ProviderCredentials(api_key=KEY),
             }
         )
-        with anyio.fail_after(25):
+        with anyio.fail_after(90):
             while pool.available == before:
                 await anyio.sleep(0.01)
         tasks.cancel_scope.cancel()

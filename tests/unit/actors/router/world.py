@@ -44,7 +44,7 @@ from protocol.models import (
 from protocol.replicas import Watch
 from protocol.subject_kinds import Call
 
-TEST_S = 30.0
+TEST_S = 90.0
 KEY = "sk-planted-4f7c09d1"
 PRICES: Mapping[Provider, str] = {Provider.ANTHROPIC: "anthropic", Provider.OPENAI: "openai", Provider.GOOGLE: "google"}
 

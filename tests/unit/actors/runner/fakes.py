@@ -40,7 +40,7 @@ KEY = new_key()
 ME = "somebody"
 PASSWORD = "hunter2-very-secret"
 CHORES, LOGIN = "chores", "fake_login"
-TEST_S = 30.0
+TEST_S = 90.0
 PAGE_MS = 7_000
 
 Connect = Callable[[], AbstractAsyncContextManager[Transport]]

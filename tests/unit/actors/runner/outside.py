@@ -163,7 +163,7 @@ async def world(
     """Run a runner with those files of its operator."""
     (folder / "search.toml").write_text(engines)
     (folder / "integrations.toml").write_text(integrations)
-    with anyio.fail_after(30):
+    with anyio.fail_after(90):
         async with Broker() as broker, Bus(broker.connect("asker"), "asker", "a1").running() as asker:
             asker.seal = Seal.of(new_key())
             here = World(asker, broker, Settings(data_dir=folder), environment or {})

@@ -50,7 +50,7 @@ class Watched:
 )
 async def test_nothing_is_done_on_a_page_that_is_not_its_own(step: FlowStep, page: PageTree, why: str) -> None:
     here = Watched(page)
-    with anyio.fail_after(25), pytest.raises(FaultError) as failure:
+    with anyio.fail_after(90), pytest.raises(FaultError) as failure:
         await StepReplay(cast("StepContext", here), step, {"full_name": "Ann"}, {}).run()
 
     assert (failure.value.fault.code, failure.value.fault.message) == ("STEP_VERIFICATION_FAILED", why)
@@ -59,7 +59,7 @@ async def test_nothing_is_done_on_a_page_that_is_not_its_own(step: FlowStep, pag
 
 async def test_keys_name_no_element() -> None:
     here = Watched(structs.replace(PAGE, focused="2"))
-    with anyio.fail_after(25), pytest.raises(FaultError):
+    with anyio.fail_after(90), pytest.raises(FaultError):
         await StepReplay(cast("StepContext", here), structs.replace(PRESS, target=FILL.target), {}, {}).run()
 
     assert here.calls == [("press_key", {"key": "Enter"})]

@@ -21,7 +21,7 @@ async def test_a_gateway_that_starts_keeps_the_port_which_the_system_closes_mean
     """A system that stops closes its port while a gateway may just be on its way."""
     ours, theirs = socket.socketpair()
     spec = ReplicaSpec(actor="gateway", replica="r1", settings=Settings(data_dir=tmp_path), nats_url="")
-    with anyio.fail_after(25), theirs, ours, socket.create_server(("127.0.0.1", 0)) as listener:
+    with anyio.fail_after(90), theirs, ours, socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         async with processes(ours) as spawner, anyio.create_task_group() as tasks:
             filled = fill(ours)

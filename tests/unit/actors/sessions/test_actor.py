@@ -88,7 +88,7 @@ class World:
 @asynccontextmanager
 async def running() -> AsyncGenerator[World]:
     """Run the actor with the grant that it has in a system."""
-    with anyio.fail_after(20):
+    with anyio.fail_after(90):
         async with (
             Broker() as broker,
             Bus(broker.connect("sessions", grant_of(LoginsActor)), "sessions", "r1").running() as own,

@@ -53,7 +53,7 @@ def test_a_full_one_is_answered_and_the_next_page_is_read(
 
 
 async def read_beside_a_harmless_one(extractor: Extractor, body: bytes) -> tuple[object, object]:
-    with anyio.fail_after(60):
+    with anyio.fail_after(90):
         try:
             found: object = await extractor.run(extract, body, "text/html", URL, evaluate=evaluate)
         except FaultError as error:

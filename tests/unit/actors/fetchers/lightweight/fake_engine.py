@@ -27,7 +27,7 @@ async def echo(socket: ServerConnection) -> None:
 @asynccontextmanager
 async def answering(behaviour: Behaviour = echo) -> AsyncGenerator[Path]:
     """Listen while the block lasts."""
-    with anyio.fail_after(20), tempfile.TemporaryDirectory(prefix="weft-") as folder:
+    with anyio.fail_after(90), tempfile.TemporaryDirectory(prefix="weft-") as folder:
         path = Path(folder) / "s"
         async with unix_serve(behaviour, str(path), max_size=None):
             yield path

@@ -123,7 +123,7 @@ async def test_an_engine_that_reads_no_more_holds_nobody_up_at_the_end() -> None
         socket.transport.abort()
 
     async with answering(stuck) as path:
-        with anyio.fail_after(25):
+        with anyio.fail_after(90):
             async with connect(path) as connection:
                 with anyio.move_on_after(0.05) as scope:
                     await connection.call("A.a", {"x": "x" * 5_000_000})

@@ -109,7 +109,7 @@ class World:
 
 @asynccontextmanager
 async def world(answer: Callable[[WebRequest], WebResponse], jar: Jar | None = None) -> AsyncGenerator[World]:
-    with anyio.fail_after(25):
+    with anyio.fail_after(90):
         async with anyio.create_task_group() as tasks:
             cookies = Jar() if jar is None else jar
             frames, engine, web = Frames(MAIN), FakeEngine(), FakeWeb(answer)

@@ -44,7 +44,7 @@ async def making(processes: int = 2) -> AsyncGenerator[Making]:
         found.made.append(process)
         return process
 
-    with anyio.fail_after(20):
+    with anyio.fail_after(90):
         async with ProcessPool(Settings(light_processes=processes), make) as engine:
             found = Making(engine)
             yield found
@@ -244,7 +244,7 @@ async def test_a_program_that_cannot_start_is_told(monkeypatch: pytest.MonkeyPat
     def missing() -> EngineProcess:
         return EngineProcess(Path("/nowhere/program"), lenient=False)
 
-    with anyio.fail_after(20):
+    with anyio.fail_after(90):
         async with ProcessPool(Settings(), missing) as engine:
             for _ in range(3):
                 with pytest.raises(StartError, match="No such file"):

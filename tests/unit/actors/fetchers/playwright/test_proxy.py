@@ -24,7 +24,7 @@ async def nowhere(host: str, port: int) -> Sequence[str]:
 @asynccontextmanager
 async def proxied(max_bytes: int = 10_000_000) -> AsyncGenerator[tuple[Site, Proxy]]:
     backend = guard.GuardedBackend(guard.networks(["127.0.0.1/32"]), nowhere)
-    with anyio.fail_after(20):
+    with anyio.fail_after(90):
         async with serve_site() as site:
             proxy = Proxy(backend, 2_000, max_bytes)
             async with proxy.serving():

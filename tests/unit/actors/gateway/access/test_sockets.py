@@ -62,7 +62,7 @@ def opened(weft: Listening, path: str, headers: Mapping[str, str] = BEARER, orig
 async def refused(
     weft: Listening, path: str, headers: Mapping[str, str] = BEARER, origin: str | None = None
 ) -> tuple[int, Code]:
-    with anyio.fail_after(25), pytest.raises(InvalidStatus) as caught:
+    with anyio.fail_after(90), pytest.raises(InvalidStatus) as caught:
         async with opened(weft, path, headers, origin):
             pass
     error = msgspec.json.decode(caught.value.response.body or b"", type=StructuredError)
@@ -70,7 +70,7 @@ async def refused(
 
 
 async def said(socket: ClientConnection, text: str) -> list[object]:
-    with anyio.fail_after(25):
+    with anyio.fail_after(90):
         await socket.send(text)
         return [await socket.recv(), await socket.recv()]
 
@@ -126,7 +126,7 @@ async def test_a_key_has_so_many_sockets_at_once() -> None:
     async with listening(FakeBus(), sockets_at_once=2) as weft:
         async with opened(weft, "/echo"), opened(weft, "/echo"):
             third = await refused(weft, "/echo")
-        with anyio.fail_after(25):
+        with anyio.fail_after(90):
             while True:  # the end of the others is seen a moment later
                 try:
                     async with opened(weft, "/echo") as socket:
@@ -147,7 +147,7 @@ async def test_opening_sockets_counts_as_asking() -> None:
 
 async def test_a_socket_that_fails_says_nothing_of_the_inside() -> None:
     async with listening(FakeBus()) as weft, opened(weft, "/broken") as socket:
-        with anyio.fail_after(25), pytest.raises(ConnectionClosed) as caught:
+        with anyio.fail_after(90), pytest.raises(ConnectionClosed) as caught:
             await socket.recv()
 
     assert (caught.value.rcvd and caught.value.rcvd.code, caught.value.rcvd and caught.value.rcvd.reason) == (1011, "")
@@ -156,7 +156,7 @@ async def test_a_socket_that_fails_says_nothing_of_the_inside() -> None:
 async def test_a_message_beyond_the_limit_closes_the_socket(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("actors.gateway.server.MAX_MESSAGE_BYTES", 100)
     async with listening(FakeBus()) as weft, opened(weft, "/echo") as socket:
-        with anyio.fail_after(25), pytest.raises(ConnectionClosed) as caught:
+        with anyio.fail_after(90), pytest.raises(ConnectionClosed) as caught:
             await said(socket, "x" * 101)
 
     assert caught.value.rcvd is not None
@@ -164,7 +164,7 @@ async def test_a_message_beyond_the_limit_closes_the_socket(monkeypatch: pytest.
 
 
 async def test_a_gateway_that_stops_says_so_to_its_sockets() -> None:
-    with anyio.fail_after(25):
+    with anyio.fail_after(90):
         async with listening(FakeBus()) as weft:
             socket = await opened(weft, "/echo")
             await socket.recv()

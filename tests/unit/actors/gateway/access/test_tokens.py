@@ -131,7 +131,7 @@ async def gateway(issuer: Issuer, bus: FakeBus, **chosen: Any) -> AsyncGenerator
 
 
 async def browse(weft: Listening, token: str, path: str = "/api/browse") -> httpx2.Response:
-    with anyio.fail_after(25):
+    with anyio.fail_after(90):
         async with weft.client(Authorization=f"Bearer {token}") as http:
             return await (http.get(path) if path != "/api/browse" else http.post(path, json=ASKED))
 
@@ -426,7 +426,7 @@ async def test_who_has_no_token_is_told_where_one_is_to_be_had() -> None:
     async with (
         issuing() as issuer,
         gateway(issuer, FakeBus()) as weft,
-        httpx2.AsyncClient(trust_env=False, verify=False) as http,
+        httpx2.AsyncClient(trust_env=False, verify=False, timeout=90) as http,
     ):
         asked = await http.post(f"{weft.base}/mcp")
         told = {path: (await http.get(f"{weft.base}{WELL_KNOWN}{path}")).json() for path in ("", "/mcp")}

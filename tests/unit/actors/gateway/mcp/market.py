@@ -39,7 +39,7 @@ from protocol.subjects import EDGE_REPLY, OFFER_NEWS, OFFER_SAID, OFFERED
 from tests.unit.actors.gateway.mcp.replicas import CALLER, RoundRobin
 from tests.unit.actors.gateway_data import VAULT_KEY, settings
 
-TEST_S = 120.0
+TEST_S = 240.0
 MODERN = "2026-07-28"
 LEGACY = "2025-11-25"
 TASKS = "io.modelcontextprotocol/tasks"

@@ -56,7 +56,7 @@ from protocol.subject_kinds import Call
 from protocol.subjects import CALL_CANCELLED, EDGE_REPLY, PROGRESS
 from tests.unit.actors.gateway_data import settings
 
-TEST_S = 120.0
+TEST_S = 240.0
 CALLER = "x-test-caller"
 """The header by which a test says who asks: there is no gate."""
 

@@ -47,7 +47,7 @@ class Sites(FakeBus):
 
 
 async def read(bus: FakeBus, *urls: str, **options: Any) -> BatchResult:
-    with anyio.fail_after(25):
+    with anyio.fail_after(90):
         return await browse_all(
             AppContext(bus=bus, grace_ms=0, version="1"), RequestContext(), BatchRequest(urls=urls, **options)
         )

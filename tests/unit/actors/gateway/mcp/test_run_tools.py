@@ -48,7 +48,7 @@ from tests.unit.actors.gateway.run_data import (
     news,
 )
 
-TEST_S = 120.0
+TEST_S = 240.0
 MAX_BYTES = 20_000
 NAMES = [
     "list_task_templates",

@@ -277,9 +277,9 @@ async def test_a_client_that_closes_the_response_ends_the_call(version: str) -> 
     async with (
         edge(bus, settings(port=port), "1.2.3") as (app, abandon),
         serving(app, listener, 1_000, abandon),
-        httpx2.AsyncClient(headers=headers, trust_env=False, verify=False) as http,
+        httpx2.AsyncClient(headers=headers, trust_env=False, verify=False, timeout=90) as http,
     ):
-        with anyio.fail_after(25):
+        with anyio.fail_after(90):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(lambda: http.post(f"http://127.0.0.1:{port}{PATH}", json=body))
                 await bus.asked.wait()
@@ -310,7 +310,7 @@ anyio.run(serve_stdio, Noisy(browsed()), settings(), ReplicaState("here"))
 async def test_stdio_speaks_nothing_but_the_protocol(mode: str) -> None:
     program = StdioServerParameters(command=sys.executable, args=["-c", PROGRAM], cwd=ROOT)
 
-    with anyio.fail_after(30):
+    with anyio.fail_after(90):
         async with Client(program, mode=mode) as client:
             result = await client.call_tool("browse", {"url": URL})
 

@@ -50,7 +50,7 @@ async def posted(server: Server, made: list[PushEvent]) -> None:
     """Post events to the end."""
     external = poster(server)
     external.publish(made)
-    with anyio.fail_after(20), stamina.set_testing(True, attempts=TRIES):  # no waiting between tries
+    with anyio.fail_after(90), stamina.set_testing(True, attempts=TRIES):  # no waiting between tries
         async with external.running():
             pass
 
@@ -74,7 +74,7 @@ async def test_what_failed_is_posted_again_and_given_up_in_the_end() -> None:
 
 async def test_nobody_waits_for_a_server_that_does_not_answer() -> None:
     external = poster(Server())
-    with anyio.fail_after(20), capture_logs() as logs, anyio.CancelScope() as scope:
+    with anyio.fail_after(90), capture_logs() as logs, anyio.CancelScope() as scope:
         async with external.running():
             external.publish(events(MAX_WAITING + 2))
             scope.cancel()

@@ -19,7 +19,7 @@ Json = dict[str, Any]
 
 
 async def heard(socket: ClientConnection) -> Json:
-    with anyio.fail_after(20):
+    with anyio.fail_after(90):
         frame: Json = json.loads(await socket.recv())
     if isinstance(frame.get("data"), str):
         frame["data"] = json.loads(frame["data"])
@@ -46,7 +46,7 @@ async def subscribe(socket: ClientConnection, channel: str = CHANNEL) -> str:
 async def closed(socket: ClientConnection) -> tuple[int, list[Json]]:
     """Return the code that a socket is closed with, and what came before."""
     frames = list[Json]()
-    with anyio.fail_after(30):
+    with anyio.fail_after(90):
         try:
             while True:
                 frames.append(await heard(socket))

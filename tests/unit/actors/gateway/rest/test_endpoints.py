@@ -431,8 +431,11 @@ async def listening(bus: FakeBus, drain_ms: int = 1_000) -> AsyncGenerator[str, 
 
 async def test_a_client_that_leaves_ends_its_browse() -> None:
     bus = FakeBus()
-    async with listening(bus) as base, httpx2.AsyncClient(headers=BEARER, trust_env=False, verify=False) as http:
-        with anyio.fail_after(25):
+    async with (
+        listening(bus) as base,
+        httpx2.AsyncClient(headers=BEARER, trust_env=False, verify=False, timeout=90) as http,
+    ):
+        with anyio.fail_after(90):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(lambda: http.post(f"{base}/api/browse", json=ASKED))
                 await bus.asked.wait()
@@ -445,10 +448,10 @@ async def test_a_browse_in_hand_is_finished_at_stop() -> None:
     bus, answers = FakeBus(), list[int]()
 
     async def ask(base: str) -> None:
-        async with httpx2.AsyncClient(headers=BEARER, trust_env=False, verify=False) as http:
+        async with httpx2.AsyncClient(headers=BEARER, trust_env=False, verify=False, timeout=90) as http:
             answers.append((await http.post(f"{base}/api/browse", json=ASKED)).status_code)
 
-    with anyio.fail_after(25):
+    with anyio.fail_after(90):
         async with anyio.create_task_group() as tasks, listening(bus, drain_ms=5_000) as base:
             tasks.start_soon(ask, base)
             await bus.asked.wait()
@@ -467,10 +470,10 @@ async def test_a_browse_that_outlasts_the_stop_ends_in_a_fault() -> None:
     bus, answers = FakeBus(), list[httpx2.Response]()
 
     async def ask(base: str) -> None:
-        async with httpx2.AsyncClient(headers=BEARER, trust_env=False, verify=False) as http:
+        async with httpx2.AsyncClient(headers=BEARER, trust_env=False, verify=False, timeout=90) as http:
             answers.append(await http.post(f"{base}/api/browse", json=ASKED))
 
-    with anyio.fail_after(25):
+    with anyio.fail_after(90):
         async with anyio.create_task_group() as tasks, listening(bus, drain_ms=50) as base:
             tasks.start_soon(ask, base)
             await bus.asked.wait()
@@ -480,7 +483,7 @@ async def test_a_browse_that_outlasts_the_stop_ends_in_a_fault() -> None:
 
 
 async def alive(gateway: Gateway, port: int) -> int:
-    async with gateway.open(), httpx2.AsyncClient(trust_env=False, verify=False) as http:
+    async with gateway.open(), httpx2.AsyncClient(trust_env=False, verify=False, timeout=90) as http:
         return (await http.get(f"http://127.0.0.1:{port}/healthz")).status_code
 
 

@@ -127,7 +127,7 @@ async def sent(work: Any, keep_alive_s: float, written: list[bytes] | None = Non
     stream = EventStream(
         AppContext(bus=FakeBus(), grace_ms=0, version="1"), RequestContext(), work, keep_alive_s=keep_alive_s
     )
-    with anyio.fail_after(25):
+    with anyio.fail_after(90):
         await stream({"type": "http", "method": "POST"}, receive, send)
     yield written
 
@@ -161,7 +161,7 @@ async def left(path: str) -> bool:
     """Open a stream, leave it, and return whether the work ends."""
     bus = FakeBus()
     async with listening(bus) as gateway, gateway.client(**BEARER, **ACCEPTS) as http:
-        with anyio.fail_after(25):
+        with anyio.fail_after(90):
             async with http.stream("POST", path, json=ASKED) as answer:
                 await anext(events(answer.aiter_lines()))
                 await bus.asked.wait()
@@ -184,7 +184,7 @@ async def test_a_stream_that_outlasts_the_stop_ends_in_an_error() -> None:
         ):
             told.extend([event async for event in events(answer.aiter_lines())])
 
-    with anyio.fail_after(25):
+    with anyio.fail_after(90):
         async with anyio.create_task_group() as tasks, listening(bus, drain_ms=50) as gateway:
             tasks.start_soon(hear, gateway)
             await bus.asked.wait()

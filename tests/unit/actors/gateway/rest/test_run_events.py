@@ -46,7 +46,7 @@ async def events(lines: AsyncIterator[str]) -> AsyncGenerator[Heard]:
 
 
 async def heard(bus: RunBus, path: str = PATH, **headers: str) -> list[Heard]:
-    with anyio.fail_after(25):
+    with anyio.fail_after(90):
         async with client(bus) as http, http.stream("GET", path, headers=headers) as answer:
             assert (answer.status_code, answer.headers["content-type"]) == (200, f"{EVENTS}; charset=utf-8")
             return [event async for event in events(answer.aiter_lines())]
@@ -131,7 +131,7 @@ async def test_the_head_of_a_stream_follows_nothing() -> None:
 
 async def test_a_reader_that_leaves_ends_the_question_and_not_the_run() -> None:
     bus = RunBus({RUN_GET: RUNNING, RUN_FOLLOW: [news(1)]})
-    with anyio.fail_after(25):
+    with anyio.fail_after(90):
         async with listening(bus) as gateway, gateway.client(**BEARER, **ACCEPTS) as http:
             async with http.stream("GET", PATH) as answer:
                 assert (await anext(events(answer.aiter_lines()))).id == "1"
@@ -142,7 +142,7 @@ async def test_a_reader_that_leaves_ends_the_question_and_not_the_run() -> None:
 
 async def test_a_run_that_is_waited_for_tells_how_far_it_is() -> None:
     bus = RunBus({RUN_CREATE: WAITED, RUN_FOLLOW: [news(8), news(20, run=DONE)], RUN_GET: DONE})
-    with anyio.fail_after(25):
+    with anyio.fail_after(90):
         async with client(bus) as http, http.stream("POST", "/api/runs", json=ASKED, headers=ACCEPTS) as answer:
             first, *told, last = [event async for event in events(answer.aiter_lines())]
 
@@ -153,7 +153,7 @@ async def test_a_run_that_is_waited_for_tells_how_far_it_is() -> None:
 
 async def test_a_run_that_cannot_begin_is_an_error_in_the_form_of_the_runs() -> None:
     bus = RunBus({RUN_CREATE: FaultError(fault(Code.TEMPLATE_NOT_FOUND))})
-    with anyio.fail_after(25):
+    with anyio.fail_after(90):
         async with client(bus) as http, http.stream("POST", "/api/runs", json=ASKED, headers=ACCEPTS) as answer:
             *_, error = [event async for event in events(answer.aiter_lines())]
 
@@ -165,7 +165,7 @@ async def test_a_run_that_cannot_begin_is_an_error_in_the_form_of_the_runs() -> 
 async def test_a_download_whose_pieces_end_early_breaks_off() -> None:
     piece = ArtifactChunk(artifact_id="art_" + "b" * 22, mime_type="text/csv", size=9, data=b"abc", complete=False)
     bus = RunBus({ARTIFACT_READ: [piece, FaultError(fault(Code.ARTIFACT_EXPIRED))]})
-    with anyio.fail_after(25):
+    with anyio.fail_after(90):
         async with listening(bus) as gateway, gateway.client(**BEARER) as http:
             with pytest.raises(httpx2.RemoteProtocolError):
                 await http.get(f"/api/artifacts/{piece.artifact_id}/content")

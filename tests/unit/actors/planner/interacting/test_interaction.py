@@ -76,7 +76,7 @@ class Client:
 
 @asynccontextmanager
 async def client() -> AsyncGenerator[Client]:
-    with anyio.fail_after(20):
+    with anyio.fail_after(90):
         async with (
             Broker() as broker,
             Bus(broker.connect("verifier"), "verifier", "v1").running() as other,

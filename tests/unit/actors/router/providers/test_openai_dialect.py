@@ -66,7 +66,7 @@ async def asking(
     """Yield a client of a server that gives these replies."""
     async with scripted(*replies) as server:
         client = PROVIDERS[provider].make(ProviderCredentials(api_key=KEY, base_url=server.base_url), {server.host})
-        with anyio.fail_after(25):
+        with anyio.fail_after(90):
             yield client, server
         await client.aclose()
 

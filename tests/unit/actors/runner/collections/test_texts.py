@@ -115,7 +115,7 @@ class Texts:
 
 @asynccontextmanager
 async def texting(folder: Path, *, answerer: bool = False, runner: bool = True) -> AsyncGenerator[Texts]:
-    with anyio.fail_after(30):
+    with anyio.fail_after(90):
         async with AsyncExitStack() as stack:
             world = await stack.enter_async_context(alone(folder))
             texts = Texts(world)

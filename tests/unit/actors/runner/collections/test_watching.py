@@ -66,7 +66,7 @@ async def test_pages_are_read_anew_when_it_is_time_and_changes_are_told(tmp_path
 
         await look(world, collection, first, second)
         early = len(world.browsed)
-        here.now += HOUR_MS + 1_000
+        here.now += HOUR_MS + 60_000
         world.later = here.now
         world.pages[f"{PAGE}/1"] = "Page 1 has changed."
         world.pages[f"{PAGE}/2"] = Code.HTTP_NOT_FOUND
@@ -109,12 +109,12 @@ operations = ["collection.changed"]
         known = await world.tool("collection.watch", collectionId=collection, every="1h", webhook="office")
 
         for words in ("Two.", "Two.", "Three."):
-            here.now += HOUR_MS + 1_000
+            here.now += HOUR_MS + 60_000
             world.later = here.now
             world.pages[PAGE] = words
             await look(world, collection, watching)
         await world.tool("collection.watch", collectionId=collection, every=None)
-        here.now += HOUR_MS + 1_000
+        here.now += HOUR_MS + 60_000
         await look(world, collection, watching)
 
         assert (unknown.status, known.status) == (ToolStatus.ERROR, ToolStatus.OK)
@@ -133,7 +133,7 @@ async def test_a_round_that_a_dead_replica_has_begun_is_gone_on_with(tmp_path: P
         await world.add(collection, *world.pages)
         await world.settled(collection)
         await world.tool("collection.watch", collectionId=collection, every="1h")
-        here.now += HOUR_MS + 1_000
+        here.now += HOUR_MS + 60_000
         world.later = here.now
         begun = await CollectionLog(world.journal).history(collection)
         assert begun.created is not None

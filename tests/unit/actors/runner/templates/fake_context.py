@@ -263,7 +263,7 @@ async def _tried(
     for number in range(1, retry.tries + 1):
         context.failed_at = ""
         try:
-            with anyio.fail_after(25):
+            with anyio.fail_after(90):
                 output = await template.do(context, inputs, index, outputs)
         except FaultError as error:
             failed = error.fault

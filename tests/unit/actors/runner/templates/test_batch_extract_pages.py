@@ -262,7 +262,7 @@ async def test_the_tab_of_a_page_that_fails_is_closed_and_another_one_opened() -
 async def test_the_tab_of_a_step_that_is_stopped_is_closed() -> None:
     context = FakeStepContext(session_id=SESSION, hangs=True)
 
-    with anyio.fail_after(25):
+    with anyio.fail_after(90):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(run, BATCH, inputs(f"{BASE}/a"), context)
             await context.navigating.wait()
