@@ -41,6 +41,10 @@ _FORMS = re.compile(
     r"|A(?:KIA|SIA)[0-9A-Z]{16}|AIza[\w-]{30,64}|xox[abeprs]-[\w-]{10,255}|hf_\w{20,64}|ya29\.[\w-]{20,512}"
     r"|weft_[a-z0-9]{12}_\w{1,128}|eyJ[\w-]{8,4096}\.[\w-]{8,8192}(?:\.[\w-]{0,4096})?)"
 )
+_FORM_BEGINNINGS = (
+    *("sk-", "sk_", "pk-", "pk_", "rk-", "rk_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-"),
+    *("AKIA", "ASIA", "AIza", "xox", "hf_", "ya29.", "weft_", "eyJ"),
+)
 _PRIVATE_KEY = re.compile(r"(-----BEGIN [A-Z ]{0,32}PRIVATE KEY-----)[^-]{1,16384}(?=-----END|$)")
 _HEADER_LINE = re.compile(
     r"\b((?:set-)?cookie2?\s{0,4}:\s{0,4}(?=[\w.-]{1,128}=)|(?:proxy-)?authorization\s{0,4}:\s{0,4})[^\r\n]{1,8192}",
@@ -103,8 +107,9 @@ def text(words: str) -> str:
     """Replace what is a credential in prose: by its form, in addresses and headers, or behind a telling name."""
     words = _PRIVATE_KEY.sub(rf"\1{REDACTED}", words)
     words = _ADDRESS.sub(lambda match: url(match[0]), words)
-    words = _FORMS.sub(REDACTED, words)
     # That a page has no such words is told at a hundredth of the cost. To their forms, i is an i with and without dot.
+    if any(beginning in words for beginning in _FORM_BEGINNINGS):
+        words = _FORMS.sub(REDACTED, words)
     folded = words.casefold().replace("\u0131", "i").replace("i\u0307", "i")
     if "cookie" in folded or "authorization" in folded:
         words = _HEADER_LINE.sub(rf"\1{REDACTED}", words)

@@ -62,6 +62,9 @@ from protocol.visits import AskVisit, KeptVisit, ListVisits, VisitList
 GATHER_S = 0.25
 """How long lines of collections gather before they are written: of one capture there are several."""
 
+NOTES_GATHER_S = 1.0
+"""The same for what is noted of pages, which come one after another; who asks for visits waits for none of it."""
+
 MAX_WAIT_S = 5.0
 """How long a request for events is kept open at most: a replica that is stopped completes the requests in hand."""
 
@@ -131,8 +134,8 @@ class Keeper(Actor):
                 projected(chat, database, ChatTables(seal)) as self._events,
                 projected(calls, database, ModelRunTables(seal)) as self._calls,
                 projected(collections, database, *kept, linger_s=GATHER_S) as self._collections,
-                projected(pages, database, PagePassages(seal)),
-                projected(visits, database, self._visited.tables) as self._visits,
+                projected(pages, database, PagePassages(seal), linger_s=NOTES_GATHER_S),
+                projected(visits, database, self._visited.tables, linger_s=NOTES_GATHER_S) as self._visits,
                 projected(acting, database, ChatSessionTables(database, seal)) as self._tasks,
                 self._event_log(self._ledger, calls, collections, await self.bus.journal(subjects.TOOL_CALLS)),
                 anyio.create_task_group() as tasks,

@@ -49,13 +49,16 @@ _PURPOSE: Final = COLLECTIONS.name
 _UNINDEX = "DELETE FROM search_terms WHERE rowid IN (SELECT id FROM passages WHERE {})"
 _REMOVE = "DELETE FROM passages WHERE {}"
 _OF_OWNER, _OF_COLLECTION = "caller = ? AND owner = ?", "caller = ? AND collection = ? AND kind = 'source'"
-_ADD = (
-    "INSERT INTO passages SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 "
-    "WHERE ?5 <> 'source' OR EXISTS (SELECT 1 FROM sources WHERE id = ?6)"
+_ADD = "INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_INDEX = "INSERT INTO search_terms (rowid, title, body, scope) VALUES (?, ?, ?, ?)"
+"""One row a statement: FTS5 writes out what it has gathered at each statement that may write several."""
+
+_ADD_OF_SOURCE = (
+    "INSERT INTO passages SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 WHERE EXISTS (SELECT 1 FROM sources WHERE id = ?6)"
 )
 """What was captured of a source that was deleted meanwhile is kept by nobody."""
 
-_INDEX = (
+_INDEX_OF_SOURCE = (
     "INSERT INTO search_terms (rowid, title, body, scope) SELECT ?1, ?2, ?3, ?4 "
     "WHERE EXISTS (SELECT 1 FROM passages WHERE id = ?1)"
 )
@@ -114,7 +117,8 @@ class _Indexing(Struct, frozen=True):
                 )
             )
             terms.append((name, f"{title} {hidden.hide_text(above)}".strip(), hidden.hide_text(text), scope))
-        return [*removal(_OF_OWNER, document.caller, document.owner), (_ADD, rows), (_INDEX, terms)]
+        add, index = (_ADD_OF_SOURCE, _INDEX_OF_SOURCE) if document.kind == "source" else (_ADD, _INDEX)
+        return [*removal(_OF_OWNER, document.caller, document.owner), (add, rows), (index, terms)]
 
     def _terms_of(self, caller: str) -> HiddenTerms:
         hidden = self.terms[caller] = self.terms.get(caller) or HiddenTerms.of(self.seal, caller)

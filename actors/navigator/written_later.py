@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -29,8 +30,8 @@ _WAITING: Final = 256
 
 T = TypeVar("T")
 
-noted_text = lru_cache(64)(redact.text)
-"""Words as they may be noted; what the history keeps of a page is what its index does."""
+_redacted = lru_cache(64)(redact.text)
+_redacting = threading.Lock()
 
 
 @dataclass
@@ -75,6 +76,12 @@ class WrittenLater(Generic[T]):
             await self.write(note)
         except (TransportError, ValueError) as error:
             log.warning(self.event, reason=str(error))
+
+
+def noted_text(words: str) -> str:
+    """Return words as they may be noted: what the history keeps of a page is what its index does, and is made once."""
+    with _redacting:
+        return _redacted(words)
 
 
 def may_be_noted(request: BrowsePage, *urls: str) -> bool:
