@@ -17,6 +17,7 @@ import httpx2
 from msgspec import structs
 
 from actors.addresses import Address, Network, allowed, names_private_network
+from actors.web.polled_stream import polled
 from protocol.browse import MAX_URL_CHARS
 from protocol.faults import Code, Fault, FaultError, fault
 
@@ -202,7 +203,7 @@ class GuardedBackend(httpcore2.AsyncNetworkBackend):
         for place, address in enumerate(addresses, start=1):
             left = None if until is None else (until - anyio.current_time()) / (len(addresses) - place + 1)
             try:
-                return await self._inner.connect_tcp(address, port, left, local_address, socket_options)
+                return polled(await self._inner.connect_tcp(address, port, left, local_address, socket_options))
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
                 if place == len(addresses):
                     raise
