@@ -8,6 +8,7 @@ from pathlib import Path
 import anyio
 
 from actors.runtime.spawners import Child, Spawner
+from actors.settings import Settings
 from bus.nats.keys import NKey
 from bus.nats.server import PORTS_FILE_SUFFIX, adopt_streams, configuration, find_binary, read_ports
 from bus.permissions import Grant
@@ -20,14 +21,14 @@ class NatsServer:
     """Started by the supervisor again and again; it comes back on the port that everybody knows."""
 
     def __init__(
-        self, spawner: Spawner, folder: Path, port: int, users: Mapping[str, tuple[NKey, Grant]], max_store_bytes: int
+        self, spawner: Spawner, folder: Path, settings: Settings, users: Mapping[str, tuple[NKey, Grant]]
     ) -> None:
-        """Keep its configuration, ports file, log and JetStream in `folder`; port 0 is a free one."""
+        """Keep its configuration, ports file, log and JetStream in `folder`; port 0 of `settings` is a free one."""
         self._spawner = spawner
         self._folder = folder
-        self._port = port or -1
+        self._port = settings.nats_port or -1
         self._users = users
-        self._max_store_bytes = max_store_bytes
+        self._settings = settings
         self._pid = 0
 
     @property
@@ -74,7 +75,11 @@ class NatsServer:
         config = self._folder / "nats-server.conf"
         config.write_text(
             configuration(
-                port=self._port, folder=self._folder, users=self._users, max_store_bytes=self._max_store_bytes
+                port=self._port,
+                folder=self._folder,
+                users=self._users,
+                max_store_bytes=self._settings.jetstream_max_bytes,
+                sync_ms=self._settings.jetstream_sync_ms,
             )
         )
         return config

@@ -212,7 +212,7 @@ async def _nats(
         return
     if settings.nats_port:
         listen("nats_port", "127.0.0.1", settings.nats_port).close()
-    server = NatsServer(spawner, folder, settings.nats_port, plan.users(), settings.jetstream_max_bytes)
+    server = NatsServer(spawner, folder, settings, plan.users())
     slot = Slot("nats-server", server.start, vital=True, log=str(server.log))
     group.start_soon(supervisor.keep, slot)
     try:

@@ -430,3 +430,12 @@ class SystemSettings(Struct, frozen=True, kw_only=True):
         ),
     ] = 10
     jetstream_max_bytes: Annotated[Bytes, Meta(description="Bytes on disk of our own JetStream.")] = 10 * 2**30
+    jetstream_sync_ms: Annotated[
+        int,
+        Meta(
+            ge=100,
+            le=600_000,
+            description="Milliseconds after which our own JetStream syncs each stream to the disk, also where there is "
+            "no work. As much is lost when the power fails, nothing when a process is killed.",
+        ),
+    ] = 1_000

