@@ -55,7 +55,7 @@ from protocol.recordings import AskRecording, ConversationRecording, ListRecordi
 from protocol.runs.events import LedgerLine, RunCreated, RunEnded, RunState, StepEnded
 from protocol.runs.requests import AskRun, FollowRun, ListRuns, ReadArtifact, RunNews
 from protocol.runs.responses import ArtifactChunk, Run, RunEvent, RunList
-from protocol.search import Passages, SearchPassages
+from protocol.search import PageRead, Passages, SearchPassages
 from protocol.subject_kinds import Journal, Objects
 from protocol.visits import AskVisit, KeptVisit, ListVisits, VisitList
 
@@ -63,7 +63,8 @@ GATHER_S = 0.25
 """How long lines of collections gather before they are written: of one capture there are several."""
 
 NOTES_GATHER_S = 1.0
-"""The same for what is noted of pages, which come one after another; who asks for visits waits for none of it."""
+"""The same for what is noted of pages, which come one after another; who asks for visits or searches waits until
+what was noted before is written."""
 
 MAX_WAIT_S = 5.0
 """How long a request for events is kept open at most: a replica that is stopped completes the requests in hand."""
@@ -100,6 +101,7 @@ class Keeper(Actor):
     _events: JournalConsumer[ChatEvent] = field(init=False, repr=False)
     _calls: JournalConsumer[CallLine] = field(init=False, repr=False)
     _collections: JournalConsumer[CollectionLine] = field(init=False, repr=False)
+    _pages: JournalConsumer[PageRead] = field(init=False, repr=False)
     _index: SearchIndex = field(init=False, repr=False)
     _kept: CollectionQueries = field(init=False, repr=False)
     _texts: TextQueries = field(init=False, repr=False)
@@ -134,7 +136,7 @@ class Keeper(Actor):
                 projected(chat, database, ChatTables(seal)) as self._events,
                 projected(calls, database, ModelRunTables(seal)) as self._calls,
                 projected(collections, database, *kept, linger_s=GATHER_S) as self._collections,
-                projected(pages, database, PagePassages(seal), linger_s=NOTES_GATHER_S),
+                projected(pages, database, PagePassages(seal), linger_s=NOTES_GATHER_S) as self._pages,
                 projected(visits, database, self._visited.tables, linger_s=NOTES_GATHER_S) as self._visits,
                 projected(acting, database, ChatSessionTables(database, seal)) as self._tasks,
                 self._event_log(self._ledger, calls, collections, await self.bus.journal(subjects.TOOL_CALLS)),
@@ -307,6 +309,7 @@ class Keeper(Actor):
             FaultError: INTERNAL_UNAVAILABLE, when the journal cannot be read.
         """
         await self._collections.wait_current(subjects.PASSAGES.timeout_ms)
+        await self._pages.wait_current(subjects.PASSAGES.timeout_ms)
         return await self._index.search(request)
 
     @handles(subjects.COLLECTION_PACK, at_once=8)
