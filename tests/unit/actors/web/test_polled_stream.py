@@ -26,20 +26,20 @@ async def test_a_connection_knows_of_what_came_and_of_its_end() -> None:
         ):
             tasks.start_soon(listener.serve, accept)
             port = int(listener.extra(SocketAttribute.local_port))  # noqa: S610 - no Django here
-            stream = polled(await httpcore2.AnyIOBackend().connect_tcp("127.0.0.1", port))
+            network: httpcore2.AsyncNetworkBackend = httpcore2.AnyIOBackend()  # pyright: ignore[reportAssignmentType]
+            stream = polled(await network.connect_tcp("127.0.0.1", port))
             await arrived.wait()
-            idle = stream.get_extra_info("is_readable")
+
+            assert stream.get_extra_info("is_readable") is False
+            assert stream.get_extra_info("ssl_object") is None
+
             await accepted[0].aclose()
             while not stream.get_extra_info("is_readable"):
                 await anyio.sleep(0.01)
-            end = await stream.read(10)
+            assert await stream.read(10) == b""
             await stream.aclose()
+            assert stream.get_extra_info("is_readable")
             tasks.cancel_scope.cancel()
-
-    assert idle is False
-    assert end == b""
-    assert stream.get_extra_info("is_readable")
-    assert stream.get_extra_info("ssl_object") is None
 
 
 def test_what_has_no_socket_stays_as_it_is() -> None:
