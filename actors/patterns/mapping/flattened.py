@@ -21,7 +21,7 @@ def unflattened(answer: Any) -> Any:
 
 
 def _is_flat(answer: Any) -> bool:
-    """Return whether an array begins with one of places in it."""
+    """Return whether an array begins with one of places in it, and all else that it holds is made of places, too."""
     if not is_array(answer) or len(answer) < 3:  # noqa: PLR2004 - a root, a value, and what names it
         return False
     first = answer[0]
@@ -30,9 +30,18 @@ def _is_flat(answer: Any) -> bool:
         return is_pair and first[0] in _KINDS and _is_place(first[1], answer)
     if not is_object(first) or not first:
         return False
-    return all(_is_place(each, answer) for each in first.values()) and any(
+    return all(_is_of_places(each, answer) for each in answer) and any(
         is_object(each) or is_array(each) for each in answer[1:]
     )
+
+
+def _is_of_places(value: Any, answer: list[Any]) -> bool:
+    """Return whether a value holds nothing but places, none of them the root, or is of a kind, or holds none."""
+    if is_array(value):
+        held = [] if value and isinstance(value[0], str) else value
+    else:
+        held = value.values() if is_object(value) else ()
+    return all(each != 0 and _is_place(each, answer) for each in held)
 
 
 def _is_place(value: Any, answer: list[Any]) -> bool:

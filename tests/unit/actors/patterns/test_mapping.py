@@ -12,6 +12,7 @@ from msgspec import UNSET, structs
 
 from actors.extraction.page import extract_html
 from actors.patterns.mapping import DriftError, Shown, agreement, induce, render
+from actors.patterns.mapping.flattened import unflattened
 from actors.patterns.mapping.values import is_array, is_object
 from protocol.documents import WebObservationSummary
 from protocol.page import PageType, Product
@@ -171,6 +172,18 @@ def test_values_may_be_named_by_their_places() -> None:
     made_of_flat = made(mapping, shown("story", 2), (flattened(shown("story", 2).answers[0], flat),))
 
     assert made_of_flat == made(mapping, shown("story", 2))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        [{"id": 1, "left": 2}, {"id": 2, "left": 0}, {"id": 1, "left": 1}],
+        [{"id": 1}, {"id": 2, "name": "Socks"}, {"id": 0, "name": "Hat"}],
+        [{"id": 0}, None, []],
+    ],
+)
+def test_a_list_of_things_with_small_numbers_is_one_of_things(answer: list[Any]) -> None:
+    assert unflattened(answer) is answer
 
 
 def flattened(value: Any, into: list[Any]) -> list[Any]:
