@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -153,32 +154,37 @@ def _filed(pattern: PagePattern) -> FiledPattern:
 class Import:
     """The patterns of a file as hints: `new` are to be written, the others are known or refused."""
 
-    kept: Mapping[str, int]
-    """How many patterns are kept of each domain."""
-    known: frozenset[str]
+    kept: Sequence[PagePattern]
+    """All patterns there are."""
     new: dict[str, PagePattern] = field(default_factory=dict[str, PagePattern])
     again: int = 0
     refused: list[RefusedPattern] = field(default_factory=list[RefusedPattern])
 
     def take(self, file: PatternFile, now_ms: int) -> None:
         """Take the patterns of a file, each held to what a source is held to; none of them is trusted."""
+        known = {one.pattern_id for one in self.kept}
+        everyones = {_asked(one) for one in self.kept if _is_exchangeable(one)}
+        counts = Counter(one.domain for one in self.kept)
         for number, one in enumerate(file.patterns):
             hint = imported(one, now_ms)
             if isinstance(hint, str):
                 self.refused.append(RefusedPattern(number=number, reason=hint))
-            elif hint.pattern_id in self.known or hint.pattern_id in self.new:
+            elif hint.pattern_id in known or hint.pattern_id in self.new or _asked(hint) in everyones:
                 self.again += 1
-            elif self._count(hint.domain) >= MAX_PATTERNS:
+            elif counts[hint.domain] >= MAX_PATTERNS:
                 self.refused.append(RefusedPattern(number=number, reason=f"{hint.domain} has {MAX_PATTERNS} already"))
             else:
                 self.new[hint.pattern_id] = hint
-
-    def _count(self, domain: str) -> int:
-        return self.kept.get(domain, 0) + sum(one.domain == domain for one in self.new.values())
+                counts[hint.domain] += 1
 
     def answer(self) -> ImportedPatterns:
         """Return what came of the file."""
         return ImportedPatterns(imported=tuple(self.new), known=self.again, refused=tuple(self.refused))
+
+
+def _asked(pattern: PagePattern) -> tuple[str, str]:
+    """Return which page a pattern is for, and what it asks instead, however it was learned."""
+    return pattern.page, pattern.requests[0].url
 
 
 def imported(one: FiledPattern, now_ms: int) -> PagePattern | str:
@@ -191,7 +197,7 @@ def imported(one: FiledPattern, now_ms: int) -> PagePattern | str:
         page=one.page,
         auth=one.auth_type,
         auth_headers=one.auth_headers,
-        reason=one.reason or "imported",
+        reason=f"imported ({one.reason})" if one.reason else "imported",
     )
     return hint_origin.hint_or_why(endpoint)
 

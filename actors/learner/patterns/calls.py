@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Final
@@ -81,12 +81,11 @@ class PatternCalls:
 
     async def import_file(self, request: ImportPatterns) -> ImportedPatterns:
         """Keep the patterns of a file as hints."""
-        done = Import({}, frozenset())
+        done = Import(())
 
         async def decide() -> tuple[Iterable[PagePattern], Iterable[str]]:
             nonlocal done
-            kept = self.store.all()
-            done = Import(Counter(one.domain for one in kept), frozenset(one.pattern_id for one in kept))
+            done = Import(self.store.all())
             done.take(request.file, self.clock())
             return done.new.values(), ()
 

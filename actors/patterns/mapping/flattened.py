@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from actors.patterns.mapping.values import is_array, is_object
@@ -37,10 +38,11 @@ def _is_flat(answer: Any) -> bool:
 
 def _is_of_places(value: Any, answer: list[Any]) -> bool:
     """Return whether a value holds nothing but places, none of them the root, or is of a kind, or holds none."""
-    if is_array(value):
-        held = [] if value and isinstance(value[0], str) else value
-    else:
-        held = value.values() if is_object(value) else ()
+    held: Iterable[Any] = ()
+    if is_object(value):
+        held = value.values()
+    elif is_array(value) and not (value and isinstance(value[0], str)):
+        held = value
     return all(each != 0 and _is_place(each, answer) for each in held)
 
 

@@ -99,7 +99,7 @@ def test_files_hold_nothing_of_logins_and_come_in_as_hints() -> None:
     asked = (ApiRequest(url=f"{SITE}/api/hats/{{slug}}"),)
     proven = pattern(requests=asked, mapping=MAPPING, reproduced=("1", "2"), verified_at=NOW)
     file = answers.exported([PRIVATE, proven])
-    arrived = Import({}, frozenset())
+    arrived = Import(())
 
     arrived.take(msgspec.json.decode(msgspec.json.encode(file), type=PatternFile), NOW)
 
@@ -108,6 +108,16 @@ def test_files_hold_nothing_of_logins_and_come_in_as_hints() -> None:
     assert (hint.page, hint.requests) == (proven.page, proven.requests)
     assert (hint.source, hint.mapping, hint.reproduced, hint.verified_at) == (PatternSource.MANUAL, None, (), 0)
     assert not can_bypass(hint, NOW)
+
+
+def test_what_was_learned_here_is_known_to_a_file_of_it() -> None:
+    asked = (ApiRequest(url=f"{SITE}/api/hats/{{slug}}"),)
+    proven = pattern(requests=asked, mapping=MAPPING, reproduced=("1", "2"), verified_at=NOW)
+    arrived = Import((proven, PRIVATE))
+
+    arrived.take(answers.exported([proven]), NOW)
+
+    assert (arrived.new, arrived.again) == ({}, 1)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +132,7 @@ def test_files_hold_nothing_of_logins_and_come_in_as_hints() -> None:
     ],
 )
 def test_what_may_not_be_asked_is_not_imported(filed: FiledPattern) -> None:
-    arrived = Import({}, frozenset())
+    arrived = Import(())
 
     arrived.take(PatternFile(format="weft-patterns", version=1, patterns=(filed,)), NOW)
 
