@@ -67,6 +67,14 @@ def drift_of(shape: Mapping[str, Any], answer: Any) -> tuple[Drift, str] | None:
     return (drift[0], drift[1].removeprefix(".")) if drift else None
 
 
+def without_more(shape: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a shape by which no answer may tell that there is more than it holds."""
+    properties: Mapping[str, Mapping[str, Any]] = shape.get("properties", _NOTHING)
+    closed = {name: {NO_MORE: True} if _tells_of_more(name) else without_more(one) for name, one in properties.items()}
+    inner = {name: without_more(shape[name]) for name in ("items", "additionalProperties") if name in shape}
+    return {**shape, **inner} | ({"properties": closed} if properties else {})
+
+
 class _Shapes:
     """Describes values, and counts what it has described."""
 

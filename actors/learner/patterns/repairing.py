@@ -25,7 +25,7 @@ from actors.patterns.answer_checks import checks_of, met, nodes_of, source_paths
 from actors.patterns.mapping import Shown
 from actors.patterns.mapping.flattened import unflattened
 from actors.patterns.mapping.values import is_array, is_object
-from actors.patterns.shapes import drift_of, shape_of
+from actors.patterns.shapes import drift_of, shape_of, without_more
 from actors.patterns.trust import MIN_PAGES
 from protocol.patterns.mapping import Each, Key, PageMapping
 from protocol.patterns.pattern import MAX_REQUESTS, AnswerCheck, ApiRequest, PagePattern
@@ -88,7 +88,7 @@ def _draft(pattern: PagePattern, way: _Way, shown: Sequence[Shown], tries: Itera
             return PatternDraft(
                 template=pattern.page,
                 requests=way.requests,
-                shapes=tuple(_shape(pattern, number, moves, shown) for number in range(len(way.requests))),
+                shapes=tuple(_shapes(pattern, way, moves, shown)),
                 mapping=mapping,
                 checks=_checks(pattern, mapping, moves, shown),
                 made_of=urls,
@@ -97,12 +97,18 @@ def _draft(pattern: PagePattern, way: _Way, shown: Sequence[Shown], tries: Itera
     return None
 
 
-def _shape(pattern: PagePattern, number: int, moves: Sequence[Move], shown: Sequence[Shown]) -> dict[str, Any]:
-    """Return the shape of the answers to a request: as it was, with what has moved, if they are like that."""
-    answers = [one.answers[number] for one in shown]
-    known = moved_shape(pattern.shapes[number], number, moves) if number < len(pattern.shapes) else None
-    fits = known is not None and all(drift_of(known, answer) is None for answer in answers)
-    return known if known is not None and fits else shape_of(answers)
+def _shapes(pattern: PagePattern, way: _Way, moves: Sequence[Move], shown: Sequence[Shown]) -> Iterator[dict[str, Any]]:
+    """Yield the shape of the answers to each request: as it was, with what has moved, if they are like that.
+
+    Where the rest of a list is not asked for any more, an answer that has a rest is none of those.
+    """
+    for number in range(len(way.requests)):
+        answers = [one.answers[number] for one in shown]
+        known = moved_shape(pattern.shapes[number], number, moves) if number < len(pattern.shapes) else None
+        if known is not None and len(way.requests) < len(pattern.requests):
+            known = without_more(known)
+        fits = known is not None and all(drift_of(known, answer) is None for answer in answers)
+        yield known if known is not None and fits else shape_of(answers)
 
 
 def _checks(

@@ -17,6 +17,7 @@ from protocol.documents import WebObservationSummary
 from protocol.page import PageFields
 from protocol.patterns.pattern import ApiRequest, PagePattern, PatternSource
 from protocol.patterns.sample import ApiExchange, PageSample
+from protocol.patterns.use import Drift
 from protocol.tiers import RenderTier
 
 NOW = 1_800_000_000_000
@@ -211,3 +212,37 @@ def test_what_has_moved_is_found_and_the_kinds_of_pages_that_are_known_stay_know
     assert page.markdown == late[2].page.markdown
     assert drift_of(pattern.shapes[0], answer) is None
     assert first_unmet(pattern.checks, {"number": "1"}, [answer]) == ""
+
+
+def listed(number: int, *, at_once: bool) -> PageSample:
+    """Return a page of the mill with a list, which its API gives at once or in two answers."""
+    known = sample(number)
+    kinds = [f"{NAMES[(number + more) % 6]} twist, {WORDS[(number + more) % 6]}." for more in range(4)]
+    lines = (*known.page.markdown.split("\n\n"), *kinds)
+    page = structs.replace(known.page, markdown="\n\n".join(lines), text="\n".join(lines))
+    (whole,) = known.exchanges
+    if at_once:
+        exchange = structs.replace(whole, body=whole.body | {"kinds": kinds})
+        return structs.replace(known, page=page, exchanges=(exchange,))
+    first = structs.replace(whole, body=whole.body | {"kinds": kinds[:2], "hasMore": True})
+    rest = ApiExchange(url=f"{whole.url}?next=p2", body={"kinds": kinds[2:], "hasMore": False})
+    return structs.replace(known, page=page, exchanges=(first, rest))
+
+
+def changed_over(pattern: PagePattern, numbers: Sequence[int], now_ms: int, *, at_once: bool) -> PagePattern:
+    """Return what is known of a pattern after two pages whose API gives lists in another way."""
+    late = [structs.replace(listed(number, at_once=at_once), at_ms=now_ms - 1) for number in numbers]
+    (unsure,) = learned([pattern], late[0], (), now_ms).put or (pattern,)
+    (after_it,) = learned([unsure], late[1], late[:1], now_ms).put
+    return after_it
+
+
+def test_a_list_whose_rest_is_asked_for_no_more_may_have_none() -> None:
+    (whole,) = after([listed(number, at_once=True) for number in range(4)])
+    halves = changed_over(whole, (4, 5), NOW + 10, at_once=False)
+    again = changed_over(halves, (0, 1), NOW + 20, at_once=True)
+    first, _ = listed(2, at_once=False).exchanges
+
+    assert [len(one.requests) for one in (whole, halves, again)] == [1, 2, 1]
+    assert drift_of(halves.shapes[0], first.body) is None
+    assert drift_of(again.shapes[0], first.body) == (Drift.PAGING, "hasMore")
