@@ -38,7 +38,7 @@ from actors.web.rate_limits import retry_after_ms
 from bus import TransportError
 from bus.clock import now_ms
 from bus.stores import FileStore
-from protocol.faults import Code, FaultError, fault
+from protocol.faults import Code, Fault, FaultError, fault
 from protocol.pages import Captured, Fetched, FetchPage, Screenshot
 from protocol.subject_kinds import Objects
 from protocol.subjects import CAPTURES, VISIT_SCREENSHOTS
@@ -65,6 +65,10 @@ _FLOOD = 100_000
 """So many elements that show little are those of a page that fills itself without end."""
 
 _WAITS_IN_VAIN = "The page showed nothing within the time allowed: what it waits for does not come."
+
+_READ_SHARE = 4
+_READ_MS = 1_000
+"""The time that is kept for reading a page that lacks the awaited element: a part of what is left, and a bound."""
 
 _AGAIN_MS = 5_000
 _RECORD_S = 0.5
@@ -99,7 +103,8 @@ class PageFetcher(Struct, frozen=True):
         Raises:
             FaultError: NETWORK_*, SECURITY_*, HTTP_TOO_MANY_REDIRECTS, PAGE_CRASHED, BROWSER_*, CONTENT_*,
                 RATE_LIMIT_EXCEEDED or BLOCKED_BY_ROBOTS where it may not be fetched now or at all, or
-                ELEMENT_NOT_FOUND where the page is empty and lacks the element that was waited for.
+                ELEMENT_NOT_FOUND where the page lacks the element that was waited for, and is empty or not read in
+                time.
         """
         guard.check_url(request.url)
         visit: _Visit | None = None
@@ -122,8 +127,7 @@ class PageFetcher(Struct, frozen=True):
                     with attempts.limit(request.url) if request.single_shot else nullcontext():
                         return await visit.run()
         except TimeoutError as error:
-            hung = visit is not None and visit.cut_short == page_answer.HUNG
-            raise FaultError(fault(Code.BROWSER_PAGE_HUNG if hung else Code.NETWORK_TIMEOUT)) from error
+            raise FaultError(visit.overdue() if visit else fault(Code.NETWORK_TIMEOUT)) from error
         except Error as error:
             raise FaultError(faults.crashed(visit.context.excess() if visit else 0)) from error
 
@@ -160,6 +164,16 @@ class _Visit:
             extraction, taken = await self._extract_page()
         await self._finish()
         return self._answer(extraction, taken)
+
+    def overdue(self) -> Fault:
+        """Return what a visit is told as whose time is over."""
+        if self.cut_short == MISSING_SELECTOR:
+            return self._lacks_element("and there was no time left to read it without")
+        return fault(Code.BROWSER_PAGE_HUNG if self.cut_short == page_answer.HUNG else Code.NETWORK_TIMEOUT)
+
+    def _lacks_element(self, what_else: str) -> Fault:
+        message = f"The page has no element {self.request.wait_for_selector}, {what_else}."
+        return fault(Code.ELEMENT_NOT_FOUND, message, field="wait_for_selector")
 
     @property
     def _is_markup(self) -> bool:
@@ -222,9 +236,10 @@ class _Visit:
         return page_redirect(source, self.tab.page.url, refresh)
 
     async def _wait_for(self, selector: str) -> None:
-        left_ms = max((self.deadline_s - time.monotonic()) * 1000, 1)
+        left_ms = (self.deadline_s - time.monotonic()) * 1000
+        wait_ms = max(left_ms - min(left_ms / _READ_SHARE, _READ_MS), 1)
         try:
-            await self.tab.page.wait_for_selector(selector, state="attached", timeout=left_ms)
+            await self.tab.page.wait_for_selector(selector, state="attached", timeout=wait_ms)
         except Error as error:
             if faults.is_crash(error):
                 raise
@@ -255,8 +270,7 @@ class _Visit:
         if self.cut_short == OVERTIME and not (extraction.evidence.content_length and self.tab.recorder.whole):
             raise FaultError(fault(Code.NETWORK_TIMEOUT, _WAITS_IN_VAIN))
         if self.cut_short == MISSING_SELECTOR and not extraction.evidence.content_length:
-            message = f"The page has no element {self.request.wait_for_selector}, nor anything else."
-            raise FaultError(fault(Code.ELEMENT_NOT_FOUND, message, field="wait_for_selector"))
+            raise FaultError(self._lacks_element("nor anything else"))
         return extraction, taken
 
     async def _check_whole(self) -> None:

@@ -39,15 +39,15 @@ class Browsing:
         """What the actor holds."""
         return self.actor.browser
 
-    def fetch(self, url: str, **options: Any) -> Fetched:
-        """Have one page fetched; `url` may be a path of the site."""
-        found: Fetched = self.portal.call(self.fetching, url, options)
+    def fetch(self, url: str, limit_s: float = LIMIT_S, **options: Any) -> Fetched:
+        """Have one page fetched within a time; `url` may be a path of the site."""
+        found: Fetched = self.portal.call(self.fetching, url, options, limit_s)
         return found
 
-    async def fetching(self, url: str, options: dict[str, Any]) -> Fetched:
+    async def fetching(self, url: str, options: dict[str, Any], limit_s: float = LIMIT_S) -> Fetched:
         """Fetch, in the loop of the actor."""
         where = self.site.url(url) if url.startswith("/") else url
-        with anyio.fail_after(LIMIT_S):
+        with anyio.fail_after(limit_s):
             login = passed(SEAL, options.get("session"), where)
             return await self.actor.fetch(FetchPage(url=where, login=login, **options))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Generator
+from typing import Any
 
 import pytest
 from PIL import Image
@@ -30,7 +31,7 @@ def web() -> Generator[Browsing]:
         yield running
 
 
-def code_of(web: Browsing, url: str, **options: object) -> Code:
+def code_of(web: Browsing, url: str, **options: Any) -> Code:
     with pytest.raises(FaultError) as caught:
         web.fetch(url, **options)
     return caught.value.fault.code
@@ -172,6 +173,15 @@ def test_a_selector_is_waited_for(web: Browsing) -> None:
     found = web.fetch(page(html), wait_for_selector="#x")
 
     assert (found.evidence.cut_short, "At last." in found.evidence.visible) == ("", True)
+
+
+def test_a_selector_that_never_comes_leaves_time_to_read_the_page(web: Browsing) -> None:
+    try:
+        outcome = web.fetch(page(PROSE), limit_s=3, wait_for_selector="#never").evidence.cut_short
+    except FaultError as error:  # a machine that took longer to read it says what was missing
+        outcome = error.fault.field or error.fault.code
+
+    assert outcome == "wait_for_selector"
 
 
 # -- what is read ------------------------------------------------------------------------------------------------------
