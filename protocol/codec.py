@@ -23,7 +23,8 @@ NO_CHOICE = "Invalid enum value"
 """How msgspec begins its complaint of a word that is none of those to choose from."""
 
 _STEP = re.compile(r"\.([^.\[\]]+)|\[[^\]]*\]")
-_FIELD = re.compile(r"Object (?:missing required|contains unknown) field `(.*)`", re.DOTALL)
+_FIELD = re.compile(r"Object (missing required|contains unknown) field `(.*)`", re.DOTALL)
+_UNKNOWN = "contains unknown"
 
 
 class MalformedError(FaultError):
@@ -76,14 +77,18 @@ class Decoder(Generic[T]):
 def malformed(code: Code, complaint: str, kind: Any = None) -> MalformedError:
     """Return the error for a complaint of msgspec, whose text ends in the path of the field (`… - at `$.a.b``).
 
-    With the `kind` that was to be read, a request is told the words to choose from where another one stands.
+    With the `kind` that was to be read, a request is told the words or fields to choose from where another one stands.
     """
     reason, path = parted(complaint)
     absent = _FIELD.fullmatch(reason)
-    name = f"{path}.{absent[1]}" if absent else path
+    name = f"{path}.{absent[2]}" if absent else path
     name = _shortened(name.removeprefix("."))
-    to_choose = code is Code.VALIDATION_INVALID_REQUEST and reason.startswith(NO_CHOICE)
-    words = choices(kind, path) if kind is not None and to_choose else ()
+    words: tuple[str, ...] = ()
+    if kind is not None and code is Code.VALIDATION_INVALID_REQUEST:
+        if reason.startswith(NO_CHOICE):
+            words = choices(kind, path)
+        elif absent and absent[1] == _UNKNOWN:
+            words = fields(kind, path)
     reason = f"{_shortened(reason)}; there are {', '.join(words)}" if words else _shortened(reason)
     message = f"{name}: {reason}" if name else reason
     return MalformedError(fault(code, message, field=name or None))
@@ -109,7 +114,7 @@ def choices(kind: Any, path: str) -> tuple[str, ...]:
 def fields(kind: Any, path: str) -> tuple[str, ...]:
     """Return the names of the fields that a type has at a path."""
     structs = [one for one in _at(kind, path) if isinstance(one, inspect.StructType)]
-    return tuple(field.encode_name for one in structs for field in one.fields)
+    return tuple(dict.fromkeys(field.encode_name for one in structs for field in one.fields))
 
 
 def _at(kind: Any, path: str) -> list[inspect.Type]:

@@ -39,6 +39,7 @@ def refusal(read: Decoder[Any], payload: bytes) -> Fault:
     [
         (b'{"forceTier": "netscape"}', "forceTier", "there are intelligence, lightweight, playwright"),
         (b'{"include": ["links", "table"]}', "include[1]", "there are links, forms, lists, structuredData, tables"),
+        (b'{"maxcosttier": "playwright"}', "maxcosttier", "there are maxLatencyMs, maxCostTier, "),
     ],
 )
 def test_a_request_is_told_the_words_to_choose_from(body: bytes, field: str, words: str) -> None:
