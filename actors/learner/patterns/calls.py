@@ -13,6 +13,7 @@ from msgspec import UNSET
 from actors.gcra import Rate, earliest, taken
 from actors.learner.patterns import answers
 from actors.learner.patterns.answers import Import
+from actors.learner.patterns.sources.source import host_of
 from actors.learner.patterns.sources.user_feedback import UserFeedback
 from actors.learner.patterns.store import PatternStore
 from actors.learner.patterns.verification import PatternVerification, ask_api
@@ -184,4 +185,10 @@ class PatternCalls:
         if domain is None:
             return kept
         host = urlsplit(page_address(domain, "domain")).netloc.lower().removesuffix(":443").removesuffix(":80")
-        return tuple(one for one in kept if one.domain == host or one.domain.endswith(f".{host}"))
+        return tuple(one for one in kept if _lies_at(host, one))
+
+
+def _lies_at(host: str, pattern: PagePattern) -> bool:
+    """Return whether a pattern is kept under a host or one below it, or makes its pages."""
+    names = (pattern.domain, host_of(pattern.page or pattern.requests[0].url))
+    return any(name == host or name.endswith(f".{host}") for name in names)

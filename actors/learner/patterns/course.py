@@ -12,14 +12,13 @@ from msgspec import Struct, structs
 
 from actors.learner.patterns.drafting import PatternDraft, SampledPage, accounts_for, drafted
 from actors.learner.patterns.repairing import is_made, repaired
+from actors.learner.patterns.sources.source import domain_of
 from actors.patterns.addresses import Observed, match, page_template, requests_of
 from actors.patterns.answer_checks import MAX_CHECKS, absences, mark_of, met
 from actors.patterns.mapping import DriftError, Shown, UnknownCaseError, agreement, render
 from actors.patterns.safety import refusal
 from actors.patterns.shapes import drift_of
 from actors.patterns.trust import MIN_PAGES, after_check, first_score, page_hash
-from actors.sites import site_of
-from protocol.faults import FaultError
 from protocol.patterns.pattern import MAX_PATTERNS, AnswerCheck, ApiRequest, PagePattern, PatternSource
 from protocol.patterns.sample import PageSample
 from protocol.tiers import RenderTier
@@ -268,14 +267,6 @@ def _replaced(own: Sequence[PagePattern], draft: PatternDraft, group: Sequence[S
 
 
 # -- what both need ---------------------------------------------------------------------------------------------------
-
-
-def domain_of(url: str) -> str:
-    """Return the domain that the patterns of an address are kept under; "" for what is no address."""
-    try:
-        return site_of(url)
-    except FaultError:
-        return ""
 
 
 def pattern_id(template: str, requests: Sequence[ApiRequest], sample: PageSample) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 import anyio
 from msgspec import Struct
 
-from actors.learner.patterns.sources.source import HintSource, domain_of
+from actors.learner.patterns.sources.source import HintSource, domain_of, host_of
 from bus import Requester, TransportError
 from protocol.faults import FaultError
 from protocol.patterns.api_calls import AskApi
@@ -43,7 +43,7 @@ class SiteAsks:
 
     def of(self, sample: PageSample) -> SiteAsk:
         """Return what asks the site of a page."""
-        return SiteAsk(self, domain_of(sample.final_url))
+        return SiteAsk(self, host_of(sample.final_url))
 
     async def ask(self, domain: str, url: str) -> Any | None:
         """Return the JSON at an address, YAML as its text, without any login; None where there is none, or no turn."""

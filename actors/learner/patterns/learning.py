@@ -15,9 +15,10 @@ import anyio.to_thread
 import structlog
 from anyio.abc import TaskGroup
 
-from actors.learner.patterns.course import domain_of, learned
+from actors.learner.patterns.course import learned
 from actors.learner.patterns.discovery import HintFinder
 from actors.learner.patterns.samples import SampleMemory
+from actors.learner.patterns.sources.source import domain_of
 from actors.learner.patterns.store import PatternStore
 from actors.learner.patterns.sweeping import forget_outlived
 from actors.learner.turn import ReplicaTurn

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 from msgspec import Meta, Struct
 
-from actors.learner.patterns.sources.source import ApiEndpoint, domain_of
+from actors.learner.patterns.sources.source import ApiEndpoint, host_of
 from actors.settings import Settings
 from actors.toml_file import TomlForm
 from protocol.patterns.pattern import AuthKind
@@ -54,7 +54,7 @@ def read_apis(own: Path | None = None, *, needed: bool = False) -> tuple[KnownAp
 
 def endpoints(apis: tuple[KnownApi, ...], page_url: str) -> tuple[ApiEndpoint, ...]:
     """Return those of the host of a page."""
-    host = domain_of(page_url)
+    host = host_of(page_url)
     return tuple(
         ApiEndpoint(
             url=api.url,
@@ -64,5 +64,5 @@ def endpoints(apis: tuple[KnownApi, ...], page_url: str) -> tuple[ApiEndpoint, .
             reason=api.reason or "written down for this site",
         )
         for api in apis
-        if domain_of(api.page) == host
+        if host_of(api.page) == host
     )

@@ -221,6 +221,7 @@ def _numbered(name: str) -> Iterator[str]:
 
 def _is_template(text: str) -> bool:
     try:
+        text.encode()
         pieces_of(text)
     except ValueError:
         return False
@@ -228,6 +229,14 @@ def _is_template(text: str) -> bool:
 
 
 def domain_of(url: str) -> str:
+    """Return the domain that patterns of an address are kept under, whoever finds them; "" where it is none."""
+    try:
+        return site_of(url)
+    except FaultError:
+        return ""
+
+
+def host_of(url: str) -> str:
     """Return the host of an address, with its port where that is not the usual one."""
     return origin_of(url).partition("://")[2]
 

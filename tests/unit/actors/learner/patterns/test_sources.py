@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec import structs
 
@@ -112,7 +112,7 @@ SHOPIFY = PageHints(headers={"X-ShopId": "1"}, scripts=("https://cdn.shopify.com
 OWN = KnownApi(page=f"{SITE}/products/{{name}}", url="https://api.shop.example/products/{name}")
 
 
-def example(name: PatternSource) -> tuple[PageSample, Answers]:
+def page_for(name: PatternSource) -> tuple[PageSample, Answers]:
     """Return a page that a source finds something on, and the site that it may ask."""
     links = ((("alternate", f"{PAGE}.json", "application/json")),)
     examples: dict[PatternSource, tuple[PageSample, Answers]] = {
@@ -137,12 +137,14 @@ def example(name: PatternSource) -> tuple[PageSample, Answers]:
 async def table() -> dict[PatternSource, HintSource]:
     """Return all sources, each with something to find on its example."""
     proven = pattern(
-        "hats.example", "https://hats.example/p/{id}", "https://hats.example/api/p/{id}", reproduced=("1", "2")
+        "hats.example", "https://www.hats.example/p/{id}", "https://www.hats.example/api/p/{id}", reproduced=("1", "2")
     )
     feedback = UserFeedback()
     feedback.correct(pattern("shop.example", PAGE, f"{SITE}/api/x"), f"{SITE}/api/y", NOW)
     sources = {one.name: one for one in all_sources(feedback, lambda: (OWN,), lambda: (proven,))}
-    await sources[PatternSource.CROSS_SITE_TRANSFER].find(sample("https://hats.example/p/1", hints=SHOPIFY), Answers())
+    await sources[PatternSource.CROSS_SITE_TRANSFER].find(
+        sample("https://www.hats.example/p/1", hints=SHOPIFY), Answers()
+    )
     return sources
 
 
@@ -154,7 +156,7 @@ async def found(name: PatternSource, page: PageSample, site: Answers) -> list[st
 @pytest.mark.parametrize("name", PatternSource)
 async def test_a_source_finds_safe_hints_of_its_page(name: PatternSource) -> None:
     source = (await table())[name]
-    page, site = example(name)
+    page, site = page_for(name)
 
     hints = await source.find(page, site)
 
@@ -171,7 +173,7 @@ async def test_a_source_finds_safe_hints_of_its_page(name: PatternSource) -> Non
 
 @pytest.mark.parametrize("name", PatternSource)
 async def test_what_is_found_with_a_login_belongs_to_it(name: PatternSource) -> None:
-    page, site = example(name)
+    page, site = page_for(name)
     source = (await table())[name]
     with_login = structs.replace(page, profile="work", caller="key_1")
 
@@ -212,6 +214,7 @@ _JSON = st.recursive(
 )
 
 
+@example("\udcff", [])
 @given(_JSON, st.lists(st.sampled_from(["//[::", "https://x:99999999/", "{a}", "", "/\\..", "javascript:1", PAGE])))
 async def test_nothing_that_a_site_says_breaks_a_source(answer: Any, links: list[str]) -> None:
     @dataclass
@@ -230,7 +233,7 @@ async def test_nothing_that_a_site_says_breaks_a_source(answer: Any, links: list
 
 
 async def test_operations_are_read_as_they_are_described() -> None:
-    page, site = example(PatternSource.OPENAPI_DISCOVERY)
+    page, site = page_for(PatternSource.OPENAPI_DISCOVERY)
 
     hints = await (await table())[PatternSource.OPENAPI_DISCOVERY].find(page, site)
 
@@ -277,7 +280,7 @@ async def test_another_site_is_never_asked_nor_named() -> None:
 
 
 async def test_a_schema_is_asked_for_once_and_only_where_the_page_speaks_graphql() -> None:
-    silent, speaking = Answers(), example(PatternSource.GRAPHQL_INTROSPECTION)
+    silent, speaking = Answers(), page_for(PatternSource.GRAPHQL_INTROSPECTION)
     await GraphQlIntrospection().find(sample(), silent)
     hints = await GraphQlIntrospection().find(*speaking)
 
@@ -296,7 +299,7 @@ async def test_exchanges_of_one_kind_are_one_hint() -> None:
 
 
 async def test_documentation_names_what_is_asked_by_get() -> None:
-    page, site = example(PatternSource.DOCS_PAGE_DETECTION)
+    page, site = page_for(PatternSource.DOCS_PAGE_DETECTION)
 
     hints = await (await table())[PatternSource.DOCS_PAGE_DETECTION].find(page, site)
 
@@ -308,7 +311,7 @@ async def test_documentation_names_what_is_asked_by_get() -> None:
 
 
 async def test_the_json_of_a_page_is_a_template_of_its_kind() -> None:
-    page, site = example(PatternSource.LINK_DISCOVERY)
+    page, site = page_for(PatternSource.LINK_DISCOVERY)
 
     (hint,) = await (await table())[PatternSource.LINK_DISCOVERY].find(page, site)
 
@@ -322,6 +325,15 @@ async def test_a_program_is_told_by_its_marks() -> None:
 
     assert f"{SITE}/blog/wp-json/wp/v2/posts?slug={{slug}}" in urls
     assert f"{SITE}/mw/api.php?action=parse&format=json&formatversion=2&page={{title}}" in urls
+
+
+async def test_a_hint_is_kept_beside_the_patterns_of_its_site() -> None:
+    exchange = ApiExchange(url="https://www.shop.example:8443/api/hats/12", body={"id": 12})
+    page = sample("https://www.shop.example:8443/hats/12", exchanges=(exchange,))
+
+    (hint,) = await (await table())[PatternSource.API_EXTRACTION].find(page, Answers())
+
+    assert hint.domain == "shop.example"
 
 
 async def test_only_what_is_proven_is_moved_to_a_site_with_the_same_marks() -> None:
