@@ -27,6 +27,7 @@ from actors.cli.options import (
     read,
 )
 from actors.markdown.excerpt import excerpt
+from protocol.actions import REPORT
 from protocol.browse import BrowseOptions
 from protocol.faults import Code, FaultError, fault
 
@@ -68,7 +69,8 @@ def extract(  # noqa: PLR0913 - the options of a command
 
     result = extract_page(_body(page), url or _address(page))
     if not result.markdown and not as_json:
-        raise FaultError(fault(Code.CONTENT_EMPTY, f"{page}: no text is shown in it; --json tells what else it says"))
+        message = f"{page}: no text is shown in it; --json tells what else it says"
+        raise FaultError(fault(Code.CONTENT_EMPTY, message, actions=(REPORT,)))
     part = excerpt(result.markdown, max_chars=max_chars, cursor=cursor, section=section, query=query)
     whole = msgspec.structs.replace(result, markdown=part.markdown)
     terminal.write(terminal.json_text(whole) if as_json else terminal.plain(part.markdown))

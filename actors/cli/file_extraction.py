@@ -23,6 +23,7 @@ from actors.extraction.extraction import Extraction
 from actors.extraction.page import extract, unjudged_content
 from actors.fetchers.extractor import Extractor, PageSource, ordinary
 from actors.fetchers.script_engine import evaluate
+from protocol.actions import REPORT
 from protocol.browse import SCHEMA_VERSION, ApiPattern, PageLinks
 from protocol.confidence import Use, overall, usable_for
 from protocol.documents import ExtractedTable, Signal
@@ -84,7 +85,9 @@ def extract_page(body: bytes, url: str) -> ExtractedPage:
     """
     body = gzip.decompress(body) if body.startswith(GZIP) else body
     if not body.strip():
-        raise FaultError(fault(Code.CONTENT_EMPTY, "The file is empty: there is nothing to extract."))
+        raise FaultError(
+            fault(Code.CONTENT_EMPTY, "The file is empty: there is nothing to extract.", actions=(REPORT,))
+        )
     started = _cpu_seconds()
     if ordinary(body):
         extraction = extract(body, "", url, evaluate=evaluate, clock=time.thread_time)

@@ -15,6 +15,7 @@ from actors.cli.options import ConfigFile, DataDir, Detached, Json, LogLevel, Ru
 from actors.cli.run_output import followed
 from actors.cli.runs import ListByDefault, finish
 from actors.settings import Loaded
+from protocol.faults import Code, FaultError, fault
 from protocol.flows import Flow, FlowForgotten, FlowList, FlowParameter, FlowRecording, KeptRecording
 from protocol.runs.requests import RunOptions
 from protocol.runs.responses import Run, RunAccepted
@@ -168,7 +169,13 @@ def _secret(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not name:
         raise typer.BadParameter("write NAME or NAME=TEXT", param_hint="--secret")
-    return name, value if equals else _prompt(name)
+    if equals or sys.stdin.isatty():
+        return name, value if equals else _prompt(name)
+    line = sys.stdin.readline().rstrip("\r\n")
+    if not line:
+        message = f"--secret {name}: say NAME=TEXT, give it on standard input, or run it on a terminal"
+        raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field="--secret"))
+    return name, line
 
 
 def _prompt(name: str) -> str:

@@ -27,6 +27,7 @@ from actors.answerer.transforms.modelled import checked_content, read_content, s
 from actors.answerer.transforms.overviews import brief, outline, report, study_guide
 from actors.answerer.transforms.timelines import timeline
 from bus import TransportError
+from protocol.actions import REPORT
 from protocol.agent import MadeText, MakeText, TransformType
 from protocol.answers import ServedBy
 from protocol.documents import CollectionIndex
@@ -114,7 +115,7 @@ class TextMaking(Struct, frozen=True, kw_only=True):
         kind = self.request.type
         content = LOCAL_FORMS[kind](materials(self.reading.evidence), self.config)
         if is_empty(content):
-            raise FaultError(fault(Code.CONTENT_EMPTY, NOTHING.get(kind, NOTHING_ELSE)))
+            raise FaultError(fault(Code.CONTENT_EMPTY, NOTHING.get(kind, NOTHING_ELSE), actions=(REPORT,)))
         return self._made(content, self.answering.calls.local(why))
 
     def _made(self, content: TextContent, served: ServedBy) -> MadeText:

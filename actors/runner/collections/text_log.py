@@ -48,6 +48,9 @@ LOOK_S: Final = 0.03
 AGAIN_MS: Final = 1_000
 
 EMPTY: Final = "Nothing of this collection was captured yet: there is nothing to make a text of."
+_ADD_SOURCES: Final = Action(
+    action="add_sources", description="Add pages or notes to the collection, or wait until those that it has were read."
+)
 TOO_LONG: Final = "The text is too long to be kept."
 
 
@@ -109,7 +112,7 @@ class Transforming(Struct, frozen=True):
         )
         packed = await self.bus.call(COLLECTION_PACK, request, wait_ms=self.settings.restart_grace_ms)
         if not sources_of(packed):
-            raise FaultError(fault(Code.CONTENT_EMPTY, EMPTY))
+            raise FaultError(fault(Code.CONTENT_EMPTY, EMPTY, actions=(_ADD_SOURCES,)))
         return packed
 
     async def queue(self, line: TextAsked) -> KeptText:

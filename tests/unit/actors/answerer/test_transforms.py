@@ -323,6 +323,7 @@ async def test_where_sources_say_nothing_of_it_that_is_said() -> None:
         fault = await world.fault_of(subjects.MAKE_TEXT, request)
 
     assert (fault.code, fault.message) == (Code.CONTENT_EMPTY, "No sentence of the sources names a date.")
+    assert [one.action for one in fault.actions] == ["report_to_user"]
 
 
 async def test_a_model_fills_in_what_its_sentences_bear_out() -> None:

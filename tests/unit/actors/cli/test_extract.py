@@ -86,6 +86,7 @@ def test_what_has_no_text_says_what_it_is(
 
     shown = capsys.readouterr()
     assert printed in (" ".join(shown.err.split()) if status else shown.out)
+    assert "browser" not in shown.err
 
 
 @pytest.mark.parametrize(

@@ -355,3 +355,12 @@ def test_a_file_is_printed_as_it_is_into_a_pipe(monkeypatch: pytest.MonkeyPatch,
 
     assert run(["artifact", ARTIFACT_ID]) == 0
     assert capfdbinary.readouterr().out == b"a\xff\x00b"
+
+
+def test_a_secret_of_a_flow_that_nobody_gives_is_asked_for_in_words(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO(""))
+
+    assert run(["flows", "replay", "flow_Zk9rT2VxYw0pQmJtS1dHcA", "--secret", "password"]) == 1
+    assert "--secret password: say NAME=TEXT" in capsys.readouterr().err
