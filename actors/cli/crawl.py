@@ -93,11 +93,10 @@ def crawl(  # noqa: PLR0913 - the options of a command
     folder = out or Path((urlsplit(url if "://" in url else f"//{url}").hostname or "site").strip("."))
     wanted = _Crawl(inputs, _OUTPUTS.get(to), None if to == "collection" else folder)
     run, data, interrupted = anyio.run(_crawl, read(config, data_dir, log_level), wanted)
-    if data is not None and wanted.folder is not None:
-        _save(wanted, data)
+    saved = data is not None and _save(wanted, data)
     show_run(run, as_json=as_json)
     if not as_json:
-        _tell(run, wanted, interrupted=interrupted)
+        _tell(run, wanted.folder if saved else None, interrupted=interrupted)
     raise typer.Exit(Exit.INTERRUPTED if interrupted else exit_code_of(run))
 
 
@@ -160,27 +159,30 @@ async def _file(client: GatewayClient, run: Run, form: ArtifactType | None) -> b
     return b"".join([piece async for piece in pieces_of(client, kept[0].artifact_id)])
 
 
-def _save(wanted: _Crawl, data: bytes) -> None:
-    """Write the files; those of a crawl before it are replaced by those of the same name.
+def _save(wanted: _Crawl, data: bytes) -> bool:
+    """Write the files in the place of those of the same name; returns whether there were any.
 
     Raises:
         FaultError: VALIDATION_INVALID_REQUEST, where the folder cannot be written.
     """
     assert wanted.folder is not None  # noqa: S101 - its caller knows
     try:
-        wanted.folder.mkdir(parents=True, exist_ok=True)
         if wanted.form is ArtifactType.JSONL:
+            wanted.folder.mkdir(parents=True, exist_ok=True)
             (wanted.folder / "pages.jsonl").write_bytes(data)
-            return
+            return bool(data)
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            archive.extractall(wanted.folder)
+            if archive.namelist():
+                wanted.folder.mkdir(parents=True, exist_ok=True)
+                archive.extractall(wanted.folder)
+            return bool(archive.namelist())
     except OSError as error:
         message = f"{wanted.folder}: {error.strerror or error}; name a folder that can be written"
         raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field="--out")) from None
 
 
-def _tell(run: Run, wanted: _Crawl, *, interrupted: bool) -> None:
-    if wanted.folder is not None and run.artifacts:
-        terminal.write(f"The pages are in {terminal.one_line(str(wanted.folder))}.")
+def _tell(run: Run, folder: Path | None, *, interrupted: bool) -> None:
+    if folder is not None:
+        terminal.write(f"The pages are in {terminal.one_line(str(folder))}.")
     if interrupted or run.status is RunStatus.FAILED:
         terminal.err().print(f"Go on with it: weft runs resume {run.run_id}", soft_wrap=True)

@@ -134,6 +134,12 @@ def test_a_site_becomes_a_folder_and_its_addresses_a_list(weft: System, astray: 
     assert {url, astray.url("/articles/0-5"), astray.url("/shop")} <= set(listed.stdout.split())
 
 
+def test_a_crawl_that_keeps_no_page_makes_no_folder(weft: System, astray: Site, tmp_path: Path) -> None:
+    done = weft.run("crawl", astray.url("/status/404"), "--pages", "1", "--out", str(tmp_path / "none"))
+
+    assert (done.returncode, "The pages are in" in done.stdout, (tmp_path / "none").exists()) == (1, False, False)
+
+
 @pytest.mark.full
 def test_ctrl_c_leaves_a_crawl_that_can_be_resumed(weft: System, large: LargeSite, tmp_path: Path) -> None:
     def slow(ask: Ask) -> Answer:
