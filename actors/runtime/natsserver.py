@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shutil
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import anyio
+import structlog
+from anyio import to_thread
 
 from actors.runtime.spawners import Child, Spawner
 from actors.settings import Settings
@@ -16,12 +19,33 @@ from protocol.faults import Code, FaultError, fault
 
 START_TIMEOUT_S = 60.0
 
+ROOM_BYTES = 16 * 1024 * 1024
+"""So much has to be free again before it is started anew: what waits to be kept is written at once."""
+
+_LOOK_S = 2.0
+_NO_SPACE = b"no space left on device"
+"""What Go says of a full disk."""
+
+FILLED, EMPTIED = "storage_filled", "storage_has_room"
+
+log = structlog.stdlib.get_logger()
+
+
+def free_bytes(folder: Path) -> int:
+    """Return how much of its disk is free."""
+    return shutil.disk_usage(folder).free
+
 
 class NatsServer:
     """Started by the supervisor again and again; it comes back on the port that everybody knows."""
 
     def __init__(
-        self, spawner: Spawner, folder: Path, settings: Settings, users: Mapping[str, tuple[NKey, Grant]]
+        self,
+        spawner: Spawner,
+        folder: Path,
+        settings: Settings,
+        users: Mapping[str, tuple[NKey, Grant]],
+        free: Callable[[Path], int] = free_bytes,
     ) -> None:
         """Keep its configuration, ports file, log and JetStream in `folder`; port 0 of `settings` is a free one."""
         self._spawner = spawner
@@ -30,6 +54,10 @@ class NatsServer:
         self._users = users
         self._settings = settings
         self._pid = 0
+        self._free = free
+        self._child: Child | None = None
+        self._logged = 0
+        self._is_full = False
 
     @property
     def log(self) -> Path:
@@ -49,9 +77,48 @@ class NatsServer:
             )
             raise FaultError(fault(Code.CONFIG_INVALID, message, field="nats_url"))
         config = self._prepare()
+        self._logged, self._is_full = self._log_size(), False
         child = await self._spawner.program("nats-server", (str(binary), "-c", str(config), "-l", str(self.log)))
-        self._pid = child.pid
+        self._pid, self._child = child.pid, child
         return child
+
+    async def watch_room(self, gone: anyio.Event) -> None:
+        """Look after its disk until it is gone for good."""
+        while not gone.is_set():
+            await self.look()
+            with anyio.move_on_after(_LOOK_S):
+                await gone.wait()
+
+    async def look(self) -> None:
+        """Say that its disk is full, and have it started anew when there is room again.
+
+        A file of JetStream that could not be written once takes no more until the server is started anew.
+        """
+        has_failed = await to_thread.run_sync(self._has_failed)
+        if not (has_failed or self._is_full):
+            return
+        free = await to_thread.run_sync(self._free, self._folder)
+        if not self._is_full:
+            self._is_full = True
+            log.error(FILLED, folder=str(self._folder), free_bytes=free)
+        if free >= ROOM_BYTES and self._child is not None:
+            self._is_full = False
+            log.warning(EMPTIED, folder=str(self._folder), free_bytes=free)
+            await self._child.stop()
+
+    def _has_failed(self) -> bool:
+        """Return whether it has logged since the last look that there was no space."""
+        size = self._log_size()
+        if size == self._logged:
+            return False
+        with self.log.open("rb") as lines:
+            lines.seek(min(self._logged, size))
+            said = lines.read()
+        self._logged = size
+        return _NO_SPACE in said
+
+    def _log_size(self) -> int:
+        return self.log.stat().st_size if self.log.exists() else 0
 
     async def url(self) -> str:
         """Its address, as soon as it listens.

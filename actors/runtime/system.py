@@ -215,6 +215,7 @@ async def _nats(
     server = NatsServer(spawner, folder, settings, plan.users())
     slot = Slot("nats-server", server.start, vital=True, log=str(server.log))
     group.start_soon(supervisor.keep, slot)
+    group.start_soon(server.watch_room, slot.gone)
     try:
         yield await server.url()
     finally:
