@@ -15,6 +15,7 @@ from actors.answerer.source import AnswerSource, LocalAnswer
 from bus import Requester
 from protocol.answers import LOCAL, Answered, Sources, SummaryStyle
 from protocol.collection_views import PackCollection
+from protocol.faults import Code, FaultError
 from protocol.packets import Citation
 from protocol.render import Doc, to_markdown
 from protocol.subjects import COLLECTION_PACK
@@ -48,7 +49,12 @@ async def with_collection(bus: Requester, request: S, question: str, wait_ms: in
         max_chars=PACK_CHARS,
         per_source_chars=SOURCE_CHARS,
     )
-    packed = await bus.call(COLLECTION_PACK, pack, wait_ms=wait_ms)
+    try:
+        packed = await bus.call(COLLECTION_PACK, pack, wait_ms=wait_ms)
+    except FaultError as error:
+        if error.fault.code is not Code.VALIDATION_UNKNOWN_COLLECTION:
+            raise
+        raise FaultError(structs.replace(error.fault, field="collection")) from None
     best = max((one.score for one in packed.packed), default=0.0)
     relevant = [one.source_id for one in packed.packed if one.packed and one.score > 0 and one.score >= RELEVANT * best]
     documents = (*request.documents, *packed.documents)

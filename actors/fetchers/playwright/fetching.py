@@ -173,7 +173,7 @@ class _Visit:
 
     def _lacks_element(self, what_else: str) -> Fault:
         message = f"The page has no element {self.request.wait_for_selector}, {what_else}."
-        return fault(Code.ELEMENT_NOT_FOUND, message, field="wait_for_selector")
+        return fault(Code.ELEMENT_NOT_FOUND, message, field="options.waitForSelector")
 
     @property
     def _is_markup(self) -> bool:

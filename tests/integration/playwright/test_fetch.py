@@ -181,7 +181,14 @@ def test_a_selector_that_never_comes_leaves_time_to_read_the_page(web: Browsing)
     except FaultError as error:  # a machine that took longer to read it says what was missing
         outcome = error.fault.field or error.fault.code
 
-    assert outcome == "wait_for_selector"
+    assert outcome in ("wait_for_selector", "options.waitForSelector")
+
+
+def test_an_empty_page_without_the_awaited_element_names_the_option(web: Browsing) -> None:
+    with pytest.raises(FaultError) as caught:
+        web.fetch(page(""), limit_s=3, wait_for_selector="#never")
+
+    assert (caught.value.fault.code, caught.value.fault.field) == (Code.ELEMENT_NOT_FOUND, "options.waitForSelector")
 
 
 # -- what is read ------------------------------------------------------------------------------------------------------

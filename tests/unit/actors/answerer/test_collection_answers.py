@@ -181,4 +181,5 @@ async def test_a_collection_of_somebody_else_is_unknown(tmp_path: Path) -> None:
         with pytest.raises(FaultError) as caught:
             await world.bus.call(subjects.ANSWER, request)
 
-    assert caught.value.fault.code is Code.VALIDATION_UNKNOWN_COLLECTION
+    found = caught.value.fault
+    assert (found.code, found.field) == (Code.VALIDATION_UNKNOWN_COLLECTION, "collection")
