@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 from msgspec import Struct
 
-from actors.cli.terminal import first, from_structured, not_running
+from actors.cli.terminal import first, from_structured, not_running, unreachable
 from actors.runtime.rundir import Ready, read_ready
 from actors.settings import Loaded, Settings
 from protocol.browse import StructuredError
@@ -151,7 +151,8 @@ async def connected(loaded: Loaded, *, stdio: bool = False) -> AsyncGenerator[Bu
         except (FaultError, OSError, ExceptionGroup) as error:
             if not _is_absence(error):
                 raise
-            raise not_running(settings.data_dir) from None
+            ready = None if settings.nats_url else read_ready(settings.data_dir)
+            raise (unreachable(settings.data_dir, ready.nats) if ready else not_running(settings.data_dir)) from None
         yield bus
 
 

@@ -181,6 +181,18 @@ def not_running(data_dir: Path, why: str = "No Weft runs") -> NotRunningError:
     return NotRunningError(fault(Code.INTERNAL_UNAVAILABLE, message, actions=(start, other)))
 
 
+def unreachable(data_dir: Path, nats: str) -> NotRunningError:
+    """Make the error for a system that runs under `data_dir`, on a NATS that this program does not reach."""
+    join = Action(
+        action="join_nats",
+        description="If it was started with --nats, give this program the same: WEFT_NATS_URL, and WEFT_NATS_KEYS "
+        "where there are keys.",
+    )
+    again = Action(action="retry", description="Wait a moment and try again: its NATS may be starting.", priority=2)
+    message = f"The Weft that runs with the data folder {data_dir} cannot be reached at {nats}."
+    return NotRunningError(fault(Code.INTERNAL_UNAVAILABLE, message, actions=(join, again)))
+
+
 def first(error: BaseException, kind: type[E]) -> E | None:
     """Find the exception of a kind that an exception is, or that the group of a task group holds."""
     return next((one for one in _flat(error) if isinstance(one, kind)), None)

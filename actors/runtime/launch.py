@@ -167,6 +167,8 @@ async def connect(settings: Settings, *, stdio: bool = False) -> AsyncGenerator[
         message = f"No Weft runs in {settings.data_dir}; start one with: weft up"
         raise FaultError(fault(Code.INTERNAL_UNAVAILABLE, message))
     name, purpose = (STDIO, keys.STDIO) if stdio else (ONLOOKER, keys.ONLOOKER)
+    if settings.nats_keys:  # of a NATS that was joined, perhaps by --nats: then the address stands in the folder alone
+        settings = msgspec.structs.replace(settings, nats_url=url)
     key = key_of(settings, name) if settings.nats_url else keys.derived(resolve_api_key(settings), purpose)
     try:
         async with connect_nats(url, name, key) as transport:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from actors.cli.up import app as starting
 from actors.cli.up import parse_actors
 from actors.cli.verbs import app
 from actors.registry import ACTORS
+from actors.runtime.rundir import Ready, ready_path, write_ready
 from actors.runtime.withheld import Withheld
 from actors.settings import Settings
 from protocol.faults import Code, FaultError, fault
@@ -287,3 +289,16 @@ def test_help_waits_for_no_library_that_only_some_verbs_need() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert done.stdout.strip() == "[]"
+
+
+def test_a_weft_on_a_nats_that_is_not_reached_is_told_from_none(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    connected_to(monkeypatch, None, FaultError(fault(Code.INTERNAL_UNAVAILABLE)))
+    monkeypatch.delenv("WEFT_NATS_URL", raising=False)
+    nats = "nats://127.0.0.1:4222"
+    write_ready(ready_path(tmp_path), Ready(rest="", mcp="", nats=nats, key_file="", pid=os.getpid()))
+
+    assert run(["status", "--data-dir", str(tmp_path)]) == 3
+    said = " ".join(capsys.readouterr().err.split())
+    assert (f"cannot be reached at {nats}" in said, "WEFT_NATS_KEYS" in said) == (True, True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from pathlib import Path
 
@@ -9,8 +10,12 @@ import msgspec
 import pytest
 
 from actors.registry import ACTORS
-from actors.runtime.natskeys import HOST, SUPERVISOR, key_of, participants, write_accounts
+from actors.runtime import launch
+from actors.runtime.natskeys import HOST, ONLOOKER, SUPERVISOR, key_of, participants, write_accounts
+from actors.runtime.rundir import Ready, ready_path, write_ready
 from actors.settings import Settings
+from bus import TransportError
+from bus.nats.keys import NKey
 from bus.permissions import CLAIMS
 from protocol.faults import Code, FaultError
 
@@ -90,3 +95,23 @@ def test_a_host_without_the_key_of_an_actor_says_so(tmp_path: Path) -> None:
         key_of(joining(own), "gateway")
 
     assert key_of(Settings(nats_url=URL), "gateway") is None
+
+
+async def test_who_looks_on_is_known_by_the_keys_of_a_nats_that_was_joined(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, secrets = write_accounts(tmp_path)
+    settings = Settings(nats_keys=str(secrets), data_dir=tmp_path)  # a Weft that was started with --nats URL
+    write_ready(ready_path(tmp_path), Ready(rest="", mcp="", nats=URL, key_file="", pid=os.getpid()))
+    shown: list[tuple[str, NKey | None]] = []
+
+    def connect_nats(url: str, _: str, key: NKey | None) -> None:
+        shown.append((url, key))
+        raise TransportError(url)
+
+    monkeypatch.setattr(launch, "connect_nats", connect_nats)
+    with pytest.raises(FaultError):
+        async with launch.connect(settings):
+            pass
+
+    assert shown == [(URL, key_of(joining(secrets), ONLOOKER))]
