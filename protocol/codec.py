@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache
-from typing import Any, Generic, TypeVar, get_origin
+from typing import Any, Generic, TypeVar, cast, get_origin
 
 import msgspec
 from msgspec import inspect
@@ -35,8 +36,12 @@ _encoder = msgspec.json.Encoder()
 
 
 def encode(message: Any) -> bytes:
-    """Write a message as JSON."""
-    return _encoder.encode(message)
+    """Write a message as JSON; for halves of surrogate pairs, which pages may write and UTF-8 cannot, stands U+FFFD."""
+    try:
+        return _encoder.encode(message)
+    except UnicodeEncodeError:
+        plain = msgspec.to_builtins(message, str_keys=True, enc_hook=msgspec.json.decode)  # the hook reads what is Raw
+        return _encoder.encode(_paired(plain))
 
 
 class Decoder(Generic[T]):
@@ -115,6 +120,18 @@ def fields(kind: Any, path: str) -> tuple[str, ...]:
     """Return the names of the fields that a type has at a path."""
     structs = [one for one in _at(kind, path) if isinstance(one, inspect.StructType)]
     return tuple(dict.fromkeys(field.encode_name for one in structs for field in one.fields))
+
+
+def _paired(value: Any) -> Any:
+    match value:
+        case str():
+            return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        case dict():
+            return {_paired(name): _paired(inner) for name, inner in cast("dict[str, Any]", value).items()}
+        case list() | tuple():
+            return [_paired(inner) for inner in cast("Iterable[Any]", value)]
+        case _:
+            return value
 
 
 def _at(kind: Any, path: str) -> list[inspect.Type]:

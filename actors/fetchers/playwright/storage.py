@@ -99,17 +99,41 @@ async def save(
 
 def _save_cookies(session: Login, cookies: list[dict[str, Any]]) -> None:
     session.cookies.jar.clear()
-    session.cookies.load(_from_playwright(cookie) for cookie in cookies if not cookie.get("partitionKey"))
+    session.cookies.load(_from_playwright(one) for one in cookies if not one.get("partitionKey") and _is_kept(one))
+
+
+def _is_kept(cookie: dict[str, Any]) -> bool:
+    return _is_whole(cookie["name"]) and _is_whole(cookie["value"])
 
 
 def _storage(origin: str, local: dict[str, Any], in_tab: dict[str, str]) -> OriginStorage:
-    databases = local.get("indexedDB")
     return OriginStorage(
         origin=origin,
-        local_storage={entry["name"]: entry["value"] for entry in local.get("localStorage", ())},
-        session_storage=in_tab,
-        indexed_db=msgspec.json.encode(databases).decode() if databases else "",
+        local_storage=_written({entry["name"]: entry["value"] for entry in local.get("localStorage", ())}),
+        session_storage=_written(in_tab),
+        indexed_db=_databases(local.get("indexedDB")),
     )
+
+
+def _written(entries: dict[str, str]) -> dict[str, str]:
+    """Leave out what has half a surrogate pair: it cannot be written, and the page would misread anything else."""
+    return {name: value for name, value in entries.items() if _is_whole(name) and _is_whole(value)}
+
+
+def _is_whole(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _databases(databases: object) -> str:
+    """Write the databases of an origin; none of them where one has what `_written` leaves out."""
+    try:
+        return msgspec.json.encode(databases).decode() if databases else ""
+    except UnicodeEncodeError:
+        return ""
 
 
 def _playwright_origin(storage: OriginStorage) -> dict[str, Any]:

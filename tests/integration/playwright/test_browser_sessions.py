@@ -194,6 +194,17 @@ async def test_a_session_is_nobody_elses(here: World) -> None:
 
 @pytest.mark.slow
 @shared
+async def test_a_session_goes_on_where_a_page_keeps_what_cannot_be_written(here: World) -> None:
+    session = await here.opens(here.site.url("/article"))
+    kept = "localStorage.half = sessionStorage.half = document.cookie = '\\ud800'; localStorage.whole = 'kept'"
+
+    await here.do(ExecuteJavascript(session_id=session, script=f"{kept}; document.title = '\\ud800 Looms'; return 1"))
+
+    assert [one.title for one in (await here.tabs(session)).tabs] == ["\ufffd Looms"]
+
+
+@pytest.mark.slow
+@shared
 async def test_a_session_is_opened_at_need(here: World) -> None:
     name = "sess_" + "C" * 22
     went = await here.do(Navigate(session_id=name, url=here.site.url("/article")), at_need=True)

@@ -202,3 +202,11 @@ def test_a_fault_stays_small_whatever_the_sender_wrote(text: str) -> None:
 def test_malformed_is_a_fault() -> None:
     with pytest.raises(FaultError, match="VALIDATION_INVALID_PACKET"):
         decoder(Request[Any]).decode(b"?")
+
+
+def test_half_a_surrogate_pair_keeps_nothing_from_being_written() -> None:
+    message = {"\ud800": ["a\udc00", ("\ud83d\ude00",), msgspec.Raw(b'{"x": 1}')]}
+
+    written = encode(message)
+
+    assert msgspec.json.decode(written) == {"\ufffd": ["a\ufffd", ["\U0001f600"], {"x": 1}]}
