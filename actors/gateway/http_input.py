@@ -29,6 +29,7 @@ IDEMPOTENCY_KEY = "Idempotency-Key"
 MAX_KEY_CHARS = 200
 _KEY = re.compile(f"[!-~]{{1,{MAX_KEY_CHARS}}}")
 _FLOAT = "got `float`"
+_anything = Decoder[Any](Any, Code.VALIDATION_INVALID_REQUEST)
 _READ_APART_BYTES = 65_536
 """A body that is larger is looked through in a thread."""
 
@@ -87,7 +88,16 @@ def decoded(decoder: Decoder[T], body: bytes) -> T:
     except MalformedError as error:
         if _FLOAT not in error.fault.message:
             raise
-        return decoder.decode(msgspec.json.encode(_whole(msgspec.json.decode(body))))
+        return _decoded_whole(decoder, body)
+
+
+def anything(body: bytes) -> Any:
+    """Read a body as whatever JSON it is; that of a request which was refused may be none after the mistake.
+
+    Raises:
+        MalformedError: it is not JSON.
+    """
+    return _anything.decode(body)
 
 
 async def check_keys(body: bytes) -> None:
@@ -163,6 +173,13 @@ def _pairs(raw: bytes, what: str, most: int) -> list[tuple[str, str]]:
         raise MalformedError(fault(Code.VALIDATION_INVALID_REQUEST, f"{what} has too many fields")) from None
 
 
+def _decoded_whole(decoder: Decoder[T], body: bytes) -> T:
+    try:
+        return decoder.decode(msgspec.json.encode(_whole(anything(body))))
+    except RecursionError:
+        raise _too_deep() from None
+
+
 def _whole(value: Any) -> Any:
     """Write what is an integer as one."""
     match value:
@@ -180,7 +197,11 @@ def _look_through(body: bytes) -> None:
     try:
         _decoder.decode(body.decode())
     except RecursionError:
-        raise MalformedError(fault(Code.VALIDATION_INVALID_REQUEST, "Nested too deeply")) from None
+        raise _too_deep() from None
+
+
+def _too_deep() -> MalformedError:
+    return MalformedError(fault(Code.VALIDATION_INVALID_REQUEST, "Nested too deeply"))
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> None:

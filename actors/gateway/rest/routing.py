@@ -21,6 +21,7 @@ from actors.gateway.app_context import AppContext
 from actors.gateway.http import JSON, not_allowed, nothing_here, refusal, wants_events
 from actors.gateway.http_input import (
     MAX_BODY_BYTES,
+    anything,
     check_keys,
     decoded,
     idempotency_key,
@@ -286,7 +287,7 @@ def _decoded(endpoint: Endpoint, decoder: Decoder[Any], body: bytes) -> Any:
     except MalformedError as error:
         if endpoint.body is None or not endpoint.mends or error.fault.field is None or len(body) > MAX_MENDED_BYTES:
             raise
-        given, where = msgspec.json.decode(body), f"{endpoint.method} {endpoint.path}"
+        given, where = anything(body), f"{endpoint.method} {endpoint.path}"
         raise FaultError(with_mended(error.fault, endpoint.body, given, where)) from None
 
 

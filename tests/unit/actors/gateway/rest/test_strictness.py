@@ -28,6 +28,10 @@ OPTIONS = f'{{"url": "{URL}", "options": %s}}'
         (OPTIONS % '{"maxChars": Infinity}', None),
         ('{"url": ' + "[" * 100_000 + "]" * 100_000 + "}", "url"),
         (b'{"url": "\xff"}', None),
+        ('{"url": 1, "options": NaN}', None),
+        ('{"url": 1, "options": ' + "[" * 4_000, None),
+        (OPTIONS % '{"maxChars": 600.0, "format": NaN}', None),
+        (OPTIONS % f'{{"maxChars": 600.0, "format": {"[" * 800}{"]" * 800}}}', None),
     ],
 )
 async def test_what_could_be_read_in_two_ways_is_refused(body: str | bytes, field: str | None) -> None:
