@@ -85,9 +85,10 @@ def by_http(text: str) -> str:
     if _schemeless(address):
         try:
             meant = page_address(address)
-        except FaultError:
+            host = urlsplit(meant).hostname or ""
+        except (FaultError, ValueError):
             return ""
-        if meant.startswith("https://") and is_local(urlsplit(meant).hostname or ""):
+        if meant.startswith("https://") and is_local(host):
             return f"http{meant.removeprefix('https')}"
     return ""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -43,7 +42,7 @@ Values = Annotated[
     Meta(max_length=MAX_VALUES, description="Texts by name; the goal says {name}. They are told to nobody."),
 ]
 MAX_SHOWN_CHARS = 300
-_WEB = frozenset({"http", "https"})
+_WEB = ("https://", "http://")
 
 
 class ActRequest(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
@@ -132,7 +131,7 @@ async def act(app: AppContext, request: RequestContext, arguments: ActRequest) -
     """
     if not arguments.goal.strip():
         raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, "goal: it has no words.", field="goal"))
-    if arguments.url is not None and urlsplit(arguments.url).scheme not in _WEB:
+    if arguments.url is not None and not arguments.url.lower().startswith(_WEB):
         message = "url: an address of the web begins with https:// or http://."
         raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field="url"))
     caller, task = request.caller, arguments.task_id or str(uuid.uuid4())

@@ -91,7 +91,7 @@ class AgentResult(Struct, frozen=True, kw_only=True, rename="camel"):
 class PlanRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A goal, and what its caller sees (003, plan server)."""
 
-    goal: str
+    goal: Goal
     context: PlanContext
 
 

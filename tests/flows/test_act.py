@@ -98,6 +98,7 @@ def test_steps_are_told_while_they_are_taken(weft: System, site: Site) -> None:
     [
         ({"goal": " "}, "goal"),
         ({"goal": "x", "url": "ftp://loom.example"}, "url"),
+        ({"goal": "x", "url": "//[loom"}, "url"),
         ({"goal": "x", "taskId": "mine"}, "taskId"),
         ({"goal": "x", "maxSteps": 0}, "maxSteps"),
         ({"goal": "x", "speed": 3}, "speed"),

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
+
+if TYPE_CHECKING:
+    from turbohtml import Element
 
 _TRACKING = re.compile(
     r"(?:^|(?<=[&?;]))(?:(?:utm|mtm|pk|piwik|matomo|hsa)_[a-z_]{2,30}|gclid|gclsrc|dclid|gbraid|wbraid|gad_source|gad_campaignid"
@@ -35,6 +39,14 @@ def absolute(base: str, href: str) -> str:
         return urljoin(base, href.strip())
     except ValueError:
         return ""
+
+
+def make_absolute(tree: Element, base: str) -> None:
+    """Join all addresses of a tree to that of its page, in place; "" stands for those that are none."""
+    try:
+        tree.resolve_links(base)
+    except ValueError:  # what was joined before is joined to itself
+        tree.rewrite_links(lambda address: absolute(base, address))
 
 
 def joined(base: str, href: str) -> str:

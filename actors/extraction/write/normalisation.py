@@ -8,7 +8,7 @@ from itertools import islice
 
 from turbohtml import Element, Node, Text
 
-from actors.extraction.parse.addresses import without_tracking
+from actors.extraction.parse.addresses import make_absolute, without_tracking
 from actors.extraction.parse.long_tables import LaterRows
 from actors.extraction.parse.styles import shown_as_block
 from actors.extraction.parse.text import INLINE, is_next_part, parts_words
@@ -273,7 +273,7 @@ def clean_links(body: Element, base: str) -> None:
         _remove_anchor(anchor)
     for link in body.select(_AROUND_BLOCKS):
         _move_into_block(link)
-    body.resolve_links(base)
+    make_absolute(body, base)
     for picture in body.select("img"):
         if not (picture.attr("src") or "").startswith(("http://", "https://")):
             picture.extract()

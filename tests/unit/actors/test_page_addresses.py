@@ -78,6 +78,8 @@ def test_what_is_none_says_what_may_be_meant(written: str, words: str) -> None:
         ("8.8.8.8", ""),
         ("ada@localhost", ""),
         ("mailto:ada@localhost", ""),
+        ("[]", ""),
+        ("[localhost", ""),
     ],
 )
 def test_only_what_is_near_and_was_written_without_a_scheme_may_mean_http(written: str, plain: str) -> None:

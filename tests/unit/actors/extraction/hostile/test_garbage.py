@@ -41,6 +41,7 @@ VALUES = st.sampled_from(
             "javascript:alert(1)",
             "http://[",
             "//a.example",
+            "//[",
             "display:none",
             "\x00",
             "'",

@@ -65,6 +65,7 @@ def test_prose_is_written_by_its_markup(body: str, expected: str) -> None:
         ),
         ("<p><a href='javascript:x'>a</a> <a href='data:x'>b</a> <a>c</a></p>", "a b c"),
         ("<p>a <a href=/x></a>b</p>", "a b"),
+        ("<p><a href='//[link'>a</a> <a href=/x>b</a></p>", "a [b](https://example.org/x)"),
         ("<h2>a <a class=anchor href='#a'>#</a></h2><p>b</p>", "## a\n\nb"),
         ("<h2><a href='#a'>a</a></h2><p>b</p>", "## a\n\nb"),
         ("<h2>a <span class=mw-editsection>[<a href=/e>edit</a>]</span></h2><p>b</p>", "## a\n\nb"),

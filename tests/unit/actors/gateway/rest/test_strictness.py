@@ -8,6 +8,7 @@ from msgspec import UNSET
 
 from actors.gateway.http import EVENTS, wants_events
 from actors.gateway.http_input import MAX_QUERY_FIELDS
+from protocol.answers import MAX_QUESTION_CHARS
 from protocol.faults import Code
 from protocol.sessions import SessionList
 from tests.unit.actors.gateway.rest.calling import JSON, Replying, client, error_of
@@ -43,6 +44,15 @@ async def test_what_could_be_read_in_two_ways_is_refused(body: str | bytes, fiel
     assert (answer.status_code, error.code) == (400, Code.VALIDATION_INVALID_REQUEST)
     assert error.field == (UNSET if field is None else field)
     assert bus.calls == []
+
+
+async def test_a_goal_to_plan_for_has_its_limit_at_the_edge() -> None:
+    bus = FakeBus()
+    async with client(bus) as http:
+        body = {"goal": "g" * (MAX_QUESTION_CHARS + 1), "context": {"origin": URL}}
+        answer = await http.post("/api/plan", json=body)
+
+    assert (answer.status_code, error_of(answer).field, bus.calls) == (400, "goal", [])
 
 
 async def test_a_key_that_stands_twice_far_into_a_large_body_is_found() -> None:
