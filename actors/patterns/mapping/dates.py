@@ -84,7 +84,7 @@ def parsed(value: object) -> datetime | None:
             return datetime.fromisoformat(value)
         except ValueError:
             return None
-    if isinstance(value, int | float) and not isinstance(value, bool):
+    if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= 1000 * _LAST_SECOND:
         for seconds in (float(value), value / 1000):
             if _FIRST_SECOND <= seconds <= _LAST_SECOND:
                 return datetime.fromtimestamp(seconds, UTC)

@@ -13,7 +13,8 @@ from msgspec import UNSET, structs
 from actors.extraction.page import extract_html
 from actors.patterns.mapping import DriftError, Shown, agreement, induce, render
 from actors.patterns.mapping.flattened import unflattened
-from actors.patterns.mapping.values import is_array, is_object
+from actors.patterns.mapping.study import GiveUpError, StepBudget, Study
+from actors.patterns.mapping.values import ValueLevel, is_array, is_object
 from protocol.documents import WebObservationSummary
 from protocol.page import PageType, Product
 from protocol.patterns.mapping import PageMapping
@@ -201,6 +202,25 @@ def named_by_place(value: Any, into: list[Any]) -> int:
     place = len(into)
     flattened(value, into)
     return place
+
+
+def test_lists_in_lists_are_given_up_before_they_fill_the_memory() -> None:
+    lists = [[[[word] * 5] * 5] * 5 for word in ("loom", "warp", "weft") * 20]
+    study = Study(
+        "https://loom.example/x", frozenset({"loom", "warp", "weft"}), markdown=True, budget=StepBudget(9_000)
+    )
+
+    with pytest.raises(GiveUpError):
+        study.index_of_items(lists, [ValueLevel(one, number) for number, one in enumerate(lists, 1)])
+
+
+def test_a_number_beyond_all_dates_is_a_number() -> None:
+    pages = [
+        structs.replace(each, answers=({**each.answers[0], "key": 10**400 + each_number},))
+        for each_number, each in enumerate((shown("product", 0), shown("product", 1)))
+    ]
+
+    assert induce(pages) is not None
 
 
 def test_agreement_names_what_is_unlike() -> None:
