@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
-from urllib.parse import urljoin
 
 from anyio import to_thread
 from msgspec import UNSET, Struct
 from msgspec.structs import replace
 from protego import Protego
 
+from actors.extraction.parse.addresses import absolute
 from actors.runner.crawling.addresses import Omission
 from actors.runner.crawling.frontier import FoundAddress, Frontier, NextPage, VisitedPage
 from actors.runner.crawling.likeness import fingerprint
@@ -33,6 +33,7 @@ MAX_FOUND_BYTES: Final = 700_000
 """The addresses of site maps that are taken, as JSON: they have to fit into one line of the ledger."""
 
 MAX_PAGE_LINKS: Final = 1_000
+_USUAL_PLACES: Final = ("/sitemap.xml", "/sitemap_index.xml")
 _OK: Final = 200
 
 _NOT_THERE: Final[Mapping[Code, Omission]] = MappingProxyType(
@@ -58,9 +59,9 @@ class FoundAddresses(Struct, frozen=True, kw_only=True, omit_defaults=True, rena
 
 async def read_site_maps(context: StepContext, url: str, frontier: Frontier) -> FoundAddresses:
     """Read the site maps that robots.txt names, or those at their usual places; what cannot be read is passed over."""
-    robots = await _file(context, urljoin(url, "/robots.txt"))
+    robots = await _file(context, absolute(url, "/robots.txt"))
     named = tuple(Protego.parse(robots.decode("utf-8", "replace")).sitemaps) if robots else ()
-    queue = [urljoin(url, place) for place in (*named, "/sitemap.xml", "/sitemap_index.xml")]
+    queue = [address for place in (*named, *_USUAL_PLACES) if (address := absolute(url, place))]
     visited, addresses, size, refused = set[str](), dict[str, FoundAddress](), 0, Counter[Omission]()
     until_ms = context.remaining_ms() - MAPS_MS
     while queue and len(visited) < MAX_FILES and len(addresses) < MAX_ADDRESSES and context.remaining_ms() > until_ms:

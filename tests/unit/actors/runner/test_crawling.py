@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import random
 
+import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,12 +14,21 @@ from actors.runner.crawl_types import CrawlInputs
 from actors.runner.crawling.addresses import Omission, address_of, language_of, scope_of
 from actors.runner.crawling.frontier import FoundAddress, Frontier, VisitedPage
 from actors.runner.crawling.likeness import fingerprint
+from actors.runner.crawling.reading import read_site_maps
 from actors.runner.crawling.sitemaps import read_site_map
+from actors.runner.template import SiteFile
 from actors.runner.templates.crawl_site import CRAWL, file_name
 from protocol.access import Scope
 from protocol.faults import FaultError
+from tests.unit.actors.runner.templates.fake_context import FakeStepContext
 
 SITE = "https://example.com"
+FILES = {
+    f"{SITE}/robots.txt": f"Sitemap: //[\nSitemap: {SITE}/maps.xml",
+    f"{SITE}/maps.xml": "<sitemapindex><sitemap><loc>//[</loc></sitemap><sitemap><loc>/of-it.txt</loc></sitemap>"
+    f"<sitemap><loc>{SITE}/list.txt</loc></sitemap></sitemapindex>",
+    f"{SITE}/list.txt": f"{SITE}/guide/looms",
+}
 WORDS = tuple(f"word{number}" for number in range(500))
 
 
@@ -217,6 +227,21 @@ def page(number: int) -> VisitedPage:
     links = tuple(f"{SITE}/page-{link}-{number}" for link in range(3))
     url = f"{SITE}/" if number == 0 else f"{SITE}/page-{number % 3}-0"
     return VisitedPage(url=url, depth=bool(number), links=links, fingerprint=fingerprint("", text(number)))
+
+
+class StepOfSite(FakeStepContext):
+    """A step that is given the files of a site."""
+
+    async def file(self, url: str, timeout_ms: int) -> SiteFile:
+        del timeout_ms
+        await anyio.lowlevel.checkpoint()
+        return SiteFile(url, 200 if url in FILES else 404, FILES.get(url, "").encode())
+
+
+async def test_site_maps_are_read_beside_addresses_that_are_none() -> None:
+    found = await read_site_maps(StepOfSite(), f"{SITE}/", Frontier(scope_of(SITE, (), (), (), ()), 5))
+
+    assert [one.url for one in found.addresses] == [f"{SITE}/guide/looms"]
 
 
 def test_what_was_read_is_known_after_a_restart_and_is_not_read_again() -> None:
