@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import math
 import socket
 from collections.abc import AsyncGenerator, Callable, Generator
@@ -114,6 +115,7 @@ def _configuration(app: ASGIApp, drain_ms: int, connections: ConnectionLimits) -
         ws_per_message_deflate=False,  # its windows are 40 kB for each of many sockets that say little
         lifespan="off",
         log_config=None,
+        log_level=logging.ERROR,  # what it warns of is what strangers send, as often as they like
         access_log=False,
         server_header=False,
         proxy_headers=False,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from contextlib import AsyncExitStack
 from typing import Any
 
@@ -102,12 +103,13 @@ async def test_a_header_without_an_end_is_refused_before_it_fills_the_memory() -
 @pytest.mark.parametrize(
     "garbage", [b"\x16\x03\x01\x02\x00\x01\x00", b"HELLO\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"\0" * 64]
 )
-async def test_what_is_no_http_is_refused(garbage: bytes) -> None:
+async def test_what_is_no_http_is_refused_and_fills_no_log(garbage: bytes, caplog: pytest.LogCaptureFixture) -> None:
     async with listening(FakeBus()) as weft:
         answer = await weft.say(garbage)
 
     assert status_of(answer) == 400
     assert error_of(answer).code is Code.VALIDATION_INVALID_REQUEST
+    assert [one.getMessage() for one in caplog.records if one.levelno >= logging.WARNING] == []
 
 
 @pytest.fixture
