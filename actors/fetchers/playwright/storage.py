@@ -91,7 +91,7 @@ async def save(
     for page in tabs.values():
         with suppress(Error):  # about:blank has none, nor has what is being left
             origin, entries = cast("list[Any]", await page.evaluate("[location.origin, {...sessionStorage}]"))
-            in_tabs[origin] = entries
+            in_tabs[origin] = _told(entries)
     local = {origin["origin"]: origin for origin in state["origins"]}
     for origin in {*local, *in_tabs} - {"null"}:
         session.origins[origin] = _storage(origin, local.get(origin, {}), in_tabs.get(origin, {}))
@@ -113,6 +113,14 @@ def _storage(origin: str, local: dict[str, Any], in_tab: dict[str, str]) -> Orig
         session_storage=_written(in_tab),
         indexed_db=_databases(local.get("indexedDB")),
     )
+
+
+def _told(entries: object) -> dict[str, str]:
+    """Return what a page says of its storage; its scripts may have it say anything."""
+    try:
+        return msgspec.convert(entries, dict[str, str])
+    except msgspec.ValidationError:
+        return {}
 
 
 def _written(entries: dict[str, str]) -> dict[str, str]:

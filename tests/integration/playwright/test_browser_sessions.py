@@ -205,6 +205,16 @@ async def test_a_session_goes_on_where_a_page_keeps_what_cannot_be_written(here:
 
 @pytest.mark.slow
 @shared
+async def test_a_session_goes_on_where_a_page_says_of_its_storage_what_it_likes(here: World) -> None:
+    session = await here.opens(here.site.url("/article"))
+
+    await here.do(ExecuteJavascript(session_id=session, script="Object.prototype.toJSON = () => 'forged'; return 1"))
+
+    assert [one.url for one in (await here.tabs(session)).tabs] == [here.site.url("/article")]
+
+
+@pytest.mark.slow
+@shared
 async def test_a_session_is_opened_at_need(here: World) -> None:
     name = "sess_" + "C" * 22
     went = await here.do(Navigate(session_id=name, url=here.site.url("/article")), at_need=True)
