@@ -186,12 +186,14 @@ Node = Fixed | Raw | TemplateText | Fields | Items
 class One(Struct, frozen=True, kw_only=True, tag="one", omit_defaults=True):
     """A part that stands once, where the answer to `when` is `case`.
 
+    `otherwise` are the other answers that pages had: with a further one nobody knows (none: any other will do).
     In Markdown it is a line: `gap` are the line ends before it, `indent` begins the further lines of a slot in it.
     """
 
     node: Node
     when: Test | None = None
     case: str = "yes"
+    otherwise: tuple[str, ...] = ()
     gap: str = ""
     indent: str = ""
 

@@ -246,7 +246,12 @@ def _embedded(value: str, before: str) -> str:
 
 
 def _stands(one: One, levels: Levels) -> bool:
-    return one.when is None or case_of(one.when, levels) == one.case
+    if one.when is None:
+        return True
+    case = case_of(one.when, levels)
+    if case != one.case and one.otherwise and case not in one.otherwise:
+        raise UnknownCaseError(where(one.when.source))
+    return case == one.case
 
 
 def _items(each: Each | Join, levels: Levels) -> list[ValueLevel]:

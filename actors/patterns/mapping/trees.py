@@ -47,6 +47,9 @@ _MAX_POOLED = 40
 READ_OUT = frozenset({"lists", "authors", "published", "modified", "description", "image", "product"})
 """What extraction reads out of some pages of a kind and not of others, though these say it too."""
 
+_OPEN = ("value", "code")
+"""What is asked where there may be more answers than pages have had."""
+
 _SEVERAL = 2
 _MAX_SAID = 200
 _MAY_LACK = frozenset({"context", "caption", "rowCount"})
@@ -165,7 +168,8 @@ def conditioned(node: Node, having: Sequence[int], scopes: Sequence[ValueScope])
         ):
             continue
         if likely and len(yes) == 1 and yes.isdisjoint(elsewhere):
-            return One(node=node, when=test, case=yes.pop())
+            others = () if is_flag(answers) or test.asks not in _OPEN else tuple(sorted(elsewhere))
+            return One(node=node, when=test, case=yes.pop(), otherwise=others)
     return None
 
 
@@ -372,7 +376,7 @@ def _one(column: Column, listings: Sequence[Listing]) -> One | None:
         return None
     gap = mode([unit.gap for unit in column.values()])
     indent = max((unit.indent for unit in column.values()), key=len)
-    return One(node=one.node, when=one.when, case=one.case, gap=gap, indent=indent)
+    return replaced(one, gap=gap, indent=indent)
 
 
 def _line(node: Node | None, lines: Mapping[int, Any], scopes: Sequence[ValueScope]) -> One | None:

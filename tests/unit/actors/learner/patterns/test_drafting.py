@@ -10,7 +10,7 @@ from msgspec import structs
 
 from actors.learner.patterns.course import Changes, learned
 from actors.patterns.answer_checks import first_unmet
-from actors.patterns.mapping import render
+from actors.patterns.mapping import UnknownCaseError, render
 from actors.patterns.shapes import drift_of
 from actors.patterns.trust import can_bypass, first_score, page_hash
 from protocol.documents import WebObservationSummary
@@ -246,3 +246,20 @@ def test_a_list_whose_rest_is_asked_for_no_more_may_have_none() -> None:
     assert [len(one.requests) for one in (whole, halves, again)] == [1, 2, 1]
     assert drift_of(halves.shapes[0], first.body) is None
     assert drift_of(again.shapes[0], first.body) == (Drift.PAGING, "hasMore")
+
+
+def test_what_stands_on_pages_of_one_kind_alone_may_stand_on_those_of_a_kind_unseen() -> None:
+    """Extraction has left a line out of the pages of one kind; whether a third has one, no page tells."""
+    kinds = ("low", "low", "low", "plenty", "plenty")
+    stocks = [sample(number, stock, "Few are left" if stock == "low" else "") for number, stock in enumerate(kinds)]
+    (pattern,) = after(stocks)
+
+    def made(stock: str) -> str:
+        (exchange,) = sample(5, stock).exchanges
+        assert pattern.mapping is not None
+        return render(pattern.mapping, [exchange.body], url(5), {"number": "5"}).markdown
+
+    assert "Few are left" in made("low")
+    assert "Few are left" not in made("plenty")
+    with pytest.raises(UnknownCaseError):
+        made("sold")
