@@ -48,9 +48,9 @@ class LaterRows(Struct, frozen=True):
         return (text for row in self.rows for text in row if text)
 
 
-def take_later_rows(root: Element, source: str, base: str) -> Mapping[Element, LaterRows]:
+def take_later_rows(root: Element, base: str) -> Mapping[Element, LaterRows]:
     """Take the later rows of very long tables out of a tree; a table with cells that span others there stays whole."""
-    if source.count("<tr") + source.count("<TR") <= _PLAIN_ROWS:
+    if len(root.select("tr")) <= _PLAIN_ROWS:
         return {}
     taken: dict[Element, LaterRows] = {}
     for group in root.select("table>tbody"):

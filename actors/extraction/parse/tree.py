@@ -69,7 +69,7 @@ def read(source: str, url: str) -> Page:
     assert root is not None  # noqa: S101 - the fallback has one
     repair(root, source)
     base = whole(document.base_url(url)) or whole(url)
-    later = take_later_rows(root, source, base)
+    later = take_later_rows(root, base)
     return Page(url, root.html if later else source, document, root, base, hidden(root), later)
 
 
