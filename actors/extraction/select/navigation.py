@@ -43,7 +43,10 @@ _MAX_LABEL_WORDS = 5
 _MAX_RAW_CHARS = 400
 _MAX_DIGITS = 6
 
-_BARS = "[class*=pagin i],[class*=pager i],[class*=page-n i],[class*=pagenav i],[aria-label*=pagin i],.nav-links"
+_BARS = (
+    "[class*=pag i]:is([class*=pagin i],[class*=pager i],[class*=page-n i],[class*=pagenav i])"
+    ",[aria-label*=pagin i],.nav-links"
+)
 """Elements that lead through the pages of a list or text."""
 
 _FORWARD = "\u203a\u00bb>\u2192\u276f\u27e9\u25b6"

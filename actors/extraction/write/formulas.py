@@ -11,9 +11,10 @@ from turbohtml import Element, Node, Text
 from actors.extraction.write.rendering import Verbatim
 
 _FORMULAS = (
-    ".katex-display,.katex,.mwe-math-element,mjx-container,.MathJax_Display,.MathJax_SVG_Display,.MathJax,.MathJax_SVG,"
-    ".MathJax_CHTML,.MathJax_Preview,script[type^='math/tex'],math,[data-math],[data-tex],[data-latex],[data-entry],"
-    "img.tex,img.latex,img.mathtex,img[class*='math'],img[src*='latex'],img[src*='/math/']"
+    "[class*=MathJax]:is(.MathJax_Display,.MathJax_SVG_Display,.MathJax,.MathJax_SVG,.MathJax_CHTML,.MathJax_Preview),"
+    ".katex-display,.katex,.mwe-math-element,mjx-container,script[type^='math/tex'],math,"
+    "[data-math],[data-tex],[data-latex],[data-entry],"
+    "img:is(.tex,.latex,.mathtex,[class*='math'],[src*='latex'],[src*='/math/'])"
 )
 _TEX = "annotation[encoding*='tex' i],script[type^='math/tex']"
 _DISPLAYED = ".katex-display,.MathJax_Display,.MathJax_SVG_Display,[display='block'],[display='true'],[mode*='display']"

@@ -22,8 +22,8 @@ _TITLED = re.compile(r"title|headline|heading|titel|titre|titulo|subject")
 _LOGO = re.compile(r"logo|brand|site-(?:title|name|header)|masthead|navbar")
 _OTHERS = re.compile(r"related|widget|sidebar|footer|comment|teaser|card|popup|modal|cookie|newsletter")
 _CALLED = (
-    ".entry-title, .post-title, .article-title, .page-title, .headline, .topic-title, .product-title, .product-name,"
-    " #title, .post__title, .article__title, .title[itemprop], [itemprop=headline]"
+    "[class*=title]:is(.entry-title, .post-title, .article-title, .page-title, .topic-title, .product-title,"
+    " .post__title, .article__title, .title[itemprop]), .headline, .product-name, #title, [itemprop=headline]"
 )
 
 

@@ -26,8 +26,11 @@ _TITLES = (
     "h2",
 )
 _PRICED = (
-    "[itemprop=price], [class*=price], [class*=Price], [id*=price], [class*=prix], [class*=preis], [class*=precio]"
+    "[itemprop=price], [id*=price],"
+    " [class*=pr i]:is([class*=price], [class*=Price], [class*=prix], [class*=preis], [class*=precio])"
 )
+"""What `:is` follows here and in other selectors is in all of its parts, and most elements have not that much."""
+
 
 _SURE, _LIKELY, _POSSIBLE = 0.8, 0.5, 0.2
 """Probabilities of a price: what is below the last is no claim."""
