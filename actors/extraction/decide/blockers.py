@@ -79,13 +79,13 @@ class _PageView(Struct, frozen=True):
     def of(cls, page: Page, content: Content) -> _PageView:
         text = content.text or content.text_elsewhere
         thin = len(text) < THIN_CHARS
-        names = page.root.xpath("//@class | //@id")
+        names = {element.attr(name) or "" for name in ("class", "id") for element in page.root.select(f"[{name}]")}
         return cls(
             page,
             len(text),
             text[:_OPENING_CHARS].lower(),
             "\n".join(_shown(page)).lower() if thin else "",
-            " ".join({str(name) for name in names}).lower() if isinstance(names, list) else "",
+            " ".join(names).lower(),
             tuple(_headlines(page)),
             tuple(block.text for block in content.blocks) if len(text) <= _CONSENT_CHARS else (),
         )

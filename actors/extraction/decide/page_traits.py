@@ -37,12 +37,13 @@ _PROSE_CHARS = 80
 
 _MOSTLY = 0.5
 _DATED = (
-    *(f"datepublished{quote}" for quote in "\"'"),
-    "article:published_time",
-    *(f"{one}pubdate{other}" for one in "\"'" for other in "\"'"),
-    *(f"name={quote}{name}" for quote in ("", '"', "'") for name in ("date", "dc.date")),
+    re.compile("article:published_time"),
+    re.compile(
+        r"""date(?:published["']|(?<=["']pubdate)["']"""
+        r"""|(?<=name=date)|(?<=name=["']date)|(?<=name=dc\.date)|(?<=name=["']dc\.date))"""
+    ),
 )
-"""What names the day of publication in markup in lower case: an alternation takes ten times as long to find."""
+"""What names the day of publication in markup in lower case; each begins with letters, which are found fast."""
 
 _AUTHOR = "author"
 _BEFORE_AUTHOR = tuple(f"{name}={quote}" for name in ("name", "rel", "itemprop") for quote in ("", '"', "'"))
@@ -113,7 +114,7 @@ def _with_declared(traits: PageTraits, root: Element, source: str) -> PageTraits
     small = _small(source)
     return structs.replace(
         traits,
-        dated=any(words in small for words in _DATED) or root.select_one("time[datetime]") is not None,
+        dated=any(named.search(small) for named in _DATED) or root.select_one("time[datetime]") is not None,
         signed=_is_signed(small),
         declared=" ".join(dict.fromkeys(_declared_types(source)))[:_MAX_DECLARED],
     )
