@@ -12,14 +12,14 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from actors.extraction.decide.blocks import WORD, Block, TextBox
+from actors.extraction.decide.blocks import Block, TextBox, words_in
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 Columns = dict[str, NDArray[np.floating[Any]]]
 """Features by name, a value a block."""
 
-_WORD_IN_NAME = re.compile(r"[A-Z]?[a-z]+|[A-Z]{2,}")
+_WORD_IN_NAME = re.compile(r"[a-z]+|[A-Z](?:[a-z]+|[A-Z]+)")
 _BEGINNING_CHARS = 320
 """Characters of a block that are read for its words: what a block is shows in its beginning."""
 
@@ -62,12 +62,12 @@ class BlockArrays(Struct, frozen=True, dict=True):
     @staticmethod
     def of(blocks: Sequence[Block]) -> BlockArrays:
         """Lay out some blocks, of which there is at least one."""
-        boxes, number = _boxes(blocks)
+        boxes, number, first = _boxes(blocks)
         box = np.array([number[block.box] for block in blocks], np.int64)
         parent = np.array([number[each.parent] if each.parent is not None else 0 for each in boxes], np.int64)
         depth = np.array([each.depth for each in boxes], np.int64)
-        first, end = _ranges(as_list(box), as_list(parent))
-        return BlockArrays(blocks, boxes, box, parent, first, end, depth)
+        end = _ends(as_list(box), as_list(parent))
+        return BlockArrays(blocks, boxes, box, parent, np.array(first, np.int64), end, depth)
 
     @cached_property
     def tokens(self) -> Floats:
@@ -87,7 +87,7 @@ class BlockArrays(Struct, frozen=True, dict=True):
     @cached_property
     def words(self) -> list[list[str]]:
         """The first words of each block, in lower case."""
-        return [WORD.findall(block.text[:_BEGINNING_CHARS].lower()) for block in self.blocks]
+        return [words_in(block.text[:_BEGINNING_CHARS].lower()) for block in self.blocks]
 
     @cached_property
     def names(self) -> tuple[Ints, list[tuple[str, ...]]]:
@@ -128,13 +128,14 @@ class BlockArrays(Struct, frozen=True, dict=True):
 
     def _innermost(self, tags: frozenset[str]) -> Iterator[slice]:
         """Yield the blocks of the boxes of some tags that hold several, and no other of them."""
-        parents, holds = as_list(self.parent), [False] * len(self.boxes)
-        for index in range(len(self.boxes) - 1, 0, -1):
-            if self.boxes[index].tag in tags:
-                if not holds[index] and self.end[index] - self.first[index] > 1:
-                    yield slice(int(self.first[index]), int(self.end[index]))
-                holds[index] = True
-            holds[parents[index]] |= holds[index]
+        outer = set[int]()
+        for index in [index for index, box in enumerate(self.boxes) if index and box.tag in tags][::-1]:
+            if index not in outer and self.end[index] - self.first[index] > 1:
+                yield slice(int(self.first[index]), int(self.end[index]))
+            above = int(self.parent[index])
+            while above not in outer:
+                outer.add(above)
+                above = int(self.parent[above])
 
     @cached_property
     def linked(self) -> Floats:
@@ -154,8 +155,9 @@ def as_list(values: Ints) -> list[int]:
 
 
 def as_matrix(columns: Iterable[NDArray[np.floating[Any]]]) -> Floats:
-    """Make columns of one length a matrix, a row a block."""
-    return np.stack(list(columns), 1, dtype=np.float32, casting="same_kind")
+    """Make columns of one length a matrix, a row a block, in which each column lies together."""
+    listed = list(columns)
+    return np.concatenate(listed, dtype=np.float32, casting="same_kind").reshape(len(listed), -1).T
 
 
 def _says_facts(tokens: Floats) -> bool:
@@ -165,13 +167,15 @@ def _says_facts(tokens: Floats) -> bool:
 
 def _words_of_names(key: str) -> tuple[str, ...]:
     # In the order of the page, each once: whoever goes through them comes to the same result each time.
-    return tuple(dict.fromkeys(" ".join(_WORD_IN_NAME.findall(key)).lower().split()))
+    return tuple(dict.fromkeys(map(str.lower, _WORD_IN_NAME.findall(key))))
 
 
-def _boxes(blocks: Sequence[Block]) -> tuple[list[TextBox], dict[TextBox, int]]:
+def _boxes(blocks: Sequence[Block]) -> tuple[list[TextBox], dict[TextBox, int], list[int]]:
+    """Return the boxes around some blocks, the number of each, and the first block that each holds."""
     boxes = list[TextBox]()
     number = dict[TextBox, int]()
-    for block in blocks:
+    first = list[int]()
+    for index, block in enumerate(blocks):
         chain = list[TextBox]()
         box: TextBox | None = block.box
         while box is not None and box not in number:
@@ -180,20 +184,18 @@ def _boxes(blocks: Sequence[Block]) -> tuple[list[TextBox], dict[TextBox, int]]:
         for one in reversed(chain):
             number[one] = len(boxes)
             boxes.append(one)
-    return boxes, number
+            first.append(index)
+    return boxes, number, first
 
 
-def _ranges(box: list[int], parent: list[int]) -> tuple[Ints, Ints]:
-    first = [len(box)] * len(parent)
+def _ends(box: list[int], parent: list[int]) -> Ints:
     end = [0] * len(parent)
     for index, one in enumerate(box):
-        first[one] = min(first[one], index)
         end[one] = index + 1
     for one in range(len(parent) - 1, 0, -1):
         above = parent[one]
-        first[above] = min(first[above], first[one])
         end[above] = max(end[above], end[one])
-    return np.array(first, np.int64), np.array(end, np.int64)
+    return np.array(end, np.int64)
 
 
 def ends_sentence(text: str) -> bool:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from turbohtml import Element, Text
 
 from actors.extraction.decide.block_arrays import BlockArrays
-from actors.extraction.decide.blocks import WORD, Block, count_words
+from actors.extraction.decide.blocks import Block, count_words, words_in
 from actors.extraction.decide.candidates import loose
 from actors.extraction.decide.cutoff import Groups, adjusted_scores, best_cutoff, cutoff_evidence, expected_f1
 from actors.extraction.decide.features import feature_columns
@@ -183,13 +183,13 @@ def _continues(other: str, text: str, blocks: list[Block]) -> bool:
         return False
     if words < _HARDLY_ANY:
         return True
-    kept = Counter(WORD.findall(text.lower()))
-    other_words = WORD.findall(other.lower())
+    kept = Counter(words_in(text.lower()))
+    other_words = words_in(other.lower())
     begun = Counter(other_words[: _TIMES_AS_MANY * words])
     if (kept & Counter(other_words)).total() < _SHARE_WITHIN * words or (kept & begun).total() < _SHARE_BEFORE * words:
         return False
     rest = Counter(other_words) - kept
-    shown = Counter(word for block in blocks for word in WORD.findall(block.text.lower()))
+    shown = Counter(word for block in blocks for word in words_in(block.text.lower()))
     return (rest & (shown - kept)).total() < _SHARE_WITHIN * rest.total()
 
 

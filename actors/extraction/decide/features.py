@@ -26,11 +26,12 @@ _TAGS = ("p", "li", "td", "th", "dt", "dd", "div", "span", "a", "button", "label
 
 _MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 _PHRASE = re.compile(
-    r"(?P<price>[$€£¥₹₽]\s?\d|\d\s?(?:[€£₽₴元円]|usd|eur|kr\b|zł))"
-    rf"|(?P<date>\b(?:19|20)\d\d[-/.年]\d\d?[-/.月]\d\d?|\b(?:{_MONTHS})[a-z]*\.?\s\d\d?\b"
-    r"|\b\d\d?[./]\d\d?[./](?:19|20)\d\d\b|\b\d\d?\.?\s[^\W\d_]{3,12}\.?,?\s(?:19|20)\d\d\b|\b\d\d?:\d\d\b"
-    r"|\b\d+\s(?:min|hour|day|week|month|year)s?\sago\b)"
-    r"|(?P<facet>\(\d[\d,.]{0,7}\)$)",
+    rf"(?=[\d($€£¥₹₽]|\b(?:{_MONTHS}))"  # what no phrase begins with is passed at once
+    r"(?:(?P<price>[$€£¥₹₽]\s?\d|\d\s?(?:[€£₽₴元円]|usd|eur|kr\b|zł))"
+    r"|(?P<date>\b(?:(?:19|20)\d\d[-/.年]\d\d?[-/.月]\d\d?|[a-z]+\.?\s\d\d?\b|\d\d?[./]\d\d?[./](?:19|20)\d\d\b"
+    r"|\d\d?\.?\s[^\W\d_]{3,12}\.?,?\s(?:19|20)\d\d\b|\d\d?:\d\d\b"
+    r"|\d+\s(?:min|hour|day|week|month|year)s?\sago\b))"
+    r"|(?P<facet>\(\d[\d,.]{0,7}\)$))",
     re.MULTILINE,
 )
 PHRASES = ("price", "date", "facet")
@@ -64,6 +65,10 @@ _COUNTED_BOXES = (
     *("p", "li", "h1", "h2", "h3", "h4", "td", "th", "pre", "code", "section", "article", "form", "dt", "dd"),
     "blockquote",
 )
+_IDEOGRAPH = re.compile("[\u4e00-\u9fff]")
+_READ_CHARS = 2_000
+"""Characters of the short blocks that are read for ideographs."""
+
 _SHORT_BLOCK = 12
 _PARAGRAPH = 20
 """Words of a block that is read for what it says of the page, and of one that reads like a paragraph."""
@@ -154,7 +159,8 @@ def _place_columns(arrays: BlockArrays) -> Columns:
 def _tag_columns(arrays: BlockArrays) -> Columns:
     tags = [arrays.boxes[at].tag for at in as_list(arrays.box)]
     level = {tag: float(at + 1) for at, tag in enumerate(_HEADINGS)}
-    columns: Columns = {f"is_{tag}": _flags([one == tag for one in tags]) for tag in _TAGS}
+    number = np.array([_TAGS.index(tag) if tag in _TAGS else -1 for tag in tags], np.int64)
+    columns: Columns = {f"is_{tag}": (number == at).astype(np.float32) for at, tag in enumerate(_TAGS)}
     columns["own_heading"] = np.array([level.get(tag, 0.0) for tag in tags], np.float32)
     return columns
 
@@ -167,8 +173,9 @@ def _flags(values: list[bool]) -> Floats:
 
 def page_columns(page: Page, arrays: BlockArrays) -> Columns:
     """Return what holds for every block of a page, a column a feature."""
-    facts = _page_features(page, arrays)
-    return {name: np.full(len(arrays.blocks), value, np.float32) for name, value in facts.items()}
+    facts, count = _page_features(page, arrays), len(arrays.blocks)
+    values = np.array(list(facts.values()), np.float32)
+    return dict(zip(facts, np.repeat(values, count).reshape(-1, count), strict=True))
 
 
 def _page_features(page: Page, arrays: BlockArrays) -> dict[str, float]:
@@ -214,15 +221,14 @@ def _declared_features(page: Page) -> dict[str, float]:
 
 
 def _amount_features(page: Page, arrays: BlockArrays) -> dict[str, float]:
-    tags = [box.tag for box in arrays.boxes]
+    tags = Counter(box.tag for box in arrays.boxes)
     texts = " ".join(block.text for block in arrays.blocks if block.tokens < _SHORT_BLOCK).lower()
     words = float(arrays.tokens.sum())
     lengths = arrays.tokens
     linked = arrays.linked
-    facts = {f"n_{tag}": float(np.log1p(tags.count(tag))) for tag in _COUNTED_BOXES}
-    facts.update(
-        {f"all_{tag}": float(np.log1p(sum(1 for _ in page.root.iter_elements(tag)))) for tag in _COUNTED_ELEMENTS}
-    )
+    facts = {f"n_{tag}": float(np.log1p(tags[tag])) for tag in _COUNTED_BOXES}
+    counted = Counter(element.tag for element in page.root.iter_elements(_COUNTED_ELEMENTS))
+    facts |= {f"all_{tag}": float(np.log1p(counted[tag])) for tag in _COUNTED_ELEMENTS}
     phrases = {
         "prices": ("$", "€", "£"),
         "cart": ("add to cart", "add to bag", "add to basket"),
@@ -245,7 +251,5 @@ def _amount_features(page: Page, arrays: BlockArrays) -> dict[str, float]:
         "page_full": float(lengths[(lengths >= _PARAGRAPH) & (linked < _MOSTLY_LINKED)].sum() / words),
         "page_longest": float(np.log1p(lengths.max())),
         "page_depth": float(arrays.depth.max()),
-        "page_ideographs": float(
-            sum("\u4e00" <= char <= "\u9fff" for char in texts[:2000]) / max(len(texts[:2000]), 1)
-        ),
+        "page_ideographs": float(len(_IDEOGRAPH.findall(texts, 0, _READ_CHARS)) / max(len(texts[:_READ_CHARS]), 1)),
     }

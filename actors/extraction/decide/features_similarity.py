@@ -11,7 +11,7 @@ from resiliparse.extract.html2text import extract_plain_text
 from turbohtml import Element
 
 from actors.extraction.decide.block_arrays import BlockArrays, Columns, Floats
-from actors.extraction.decide.blocks import WORD
+from actors.extraction.decide.blocks import words_in
 from actors.extraction.parse.tree import Page
 
 _TITLES = "title,meta[property='og:title'],meta[name='twitter:title']"
@@ -32,7 +32,7 @@ _MAX_SOURCE = 3_000_000
 """Characters of a page that are parsed a second time."""
 
 _DEEP = "boolean(/" + "/".join(["*"] * 150) + ")"
-_FLOODED = "boolean(//*[count(@*) > 1000])"
+_FLOODED = "boolean(//@*[1001])"
 """What resiliparse takes the square of: 10,000 levels take it 2 s, 100,000 attributes of an element 28 s."""
 
 _READABLE = 10
@@ -42,7 +42,7 @@ _READABLE = 10
 def similarity_columns(page: Page, arrays: BlockArrays) -> Columns:
     """Return how much of each block titles, descriptions and structured data repeat, a column a feature."""
     texts = _texts(page)
-    title = frozenset(WORD.findall(" ".join(texts["title"]).lower()))
+    title = frozenset(words_in(" ".join(texts["title"]).lower()))
     in_title = [sum(word in title for word in words) / max(len(words), 1) for words in arrays.words]
     of_title = [len(title.intersection(words)) / max(len(title), 1) for words in arrays.words]
     columns: Columns = {
@@ -75,7 +75,7 @@ def _plain(text: str) -> str:
 def _grams(texts: Iterable[str]) -> _Grams:
     grams = set[tuple[str, ...]]()
     for text in texts:
-        words = WORD.findall(text.lower())[:10_000]
+        words = words_in(text.lower())[:10_000]
         grams.update(_runs(words))
     return frozenset(grams)
 
@@ -89,8 +89,8 @@ def _overlap(arrays: BlockArrays, grams: _Grams) -> Floats:
         return np.zeros(len(arrays.blocks), np.float32)
     shares = list[float]()
     for words in arrays.words:
-        runs = list(_runs(words))
-        shares.append(sum(run in grams for run in runs) / len(runs) if runs else 0.0)
+        found = [run in grams for run in _runs(words)]
+        shares.append(sum(found) / len(found) if found else 0.0)
     return np.array(shares, np.float32)
 
 
@@ -101,7 +101,8 @@ def weak_label_columns(page: Page, arrays: BlockArrays) -> Columns:
     own, strength = _paragraph_scores(arrays)
     columns = {"kept_resiliparse": kept, "kept_article": scored, "kept_scored": own}
     mean = np.asarray((kept + scored + own) / len(columns), np.float32)
-    padded = np.pad(mean, 2)
+    edge = np.zeros(2, np.float32)
+    padded = np.concatenate([edge, mean, edge])
     for step in (-2, -1, 1, 2):
         columns[f"kept@{step:+d}"] = padded[2 + step : len(mean) + 2 + step]
     columns["kept_mean"] = mean
@@ -121,19 +122,27 @@ def weak_label_columns(page: Page, arrays: BlockArrays) -> Columns:
 def _resiliparse(page: Page) -> str:
     if len(page.source) > _MAX_SOURCE or page.root.xpath_one(_DEEP) or page.root.xpath_one(_FLOODED):
         return ""
-    source = page.source if page.source.isascii() else page.source.encode("utf-8", "replace").decode()
+    try:
+        return _plain_text(page.source)
+    except TypeError:  # so it calls a text with half of a pair of UTF-16
+        return _plain_text(page.source.encode("utf-8", "replace").decode())
+
+
+def _plain_text(source: str) -> str:
     text: str = extract_plain_text(source, main_content=True, alt_texts=False)
     return text
 
 
 def _aligned_share(arrays: BlockArrays, text: str) -> Floats:
     """Return the share of each block's first words that an alignment finds in a text."""
-    kept = WORD.findall(text.lower())[:_MAX_KEPT]
+    kept = words_in(text.lower())[:_MAX_KEPT]
     lengths = np.array([len(words) for words in arrays.words], np.int64)
     ends = np.cumsum(lengths)
     words = [word for words in arrays.words for word in words][:_MAX_TOKENS]
+    number = {word: at for at, word in enumerate(dict.fromkeys([*kept, *words]))}  # numbers are aligned faster
+    aligned = LCSseq.opcodes([number[word] for word in words], [number[word] for word in kept])
     marks = np.zeros(int(ends[-1]) + 1, np.float32)
-    for block in LCSseq.opcodes(words, kept).as_matching_blocks():
+    for block in aligned.as_matching_blocks():
         marks[block.a : block.a + block.size] = 1
     running = np.concatenate([[0.0], np.cumsum(marks[:-1])])
     return np.asarray((running[ends] - running[ends - lengths]) / np.maximum(lengths, 1), np.float32)

@@ -98,7 +98,7 @@ class Trees(Struct, frozen=True):
     def _follow(self, matrix: Floats) -> Scores:
         count, outputs = len(matrix), self.outputs
         lanes = count * outputs  # a row and an output each; tree by tree, so that neighbours read what lies together
-        flat = np.repeat(matrix, outputs, axis=0).T.ravel()
+        flat = np.repeat(matrix.T, outputs, axis=1).ravel()
         start = self.feature * lanes
         output_of_tree = np.arange(len(self.roots), dtype=np.int64) % outputs
         lane: Ints = np.add.outer(output_of_tree, np.arange(count, dtype=np.int64) * outputs).ravel()
@@ -174,5 +174,5 @@ def softmax(scores: Scores) -> Scores:
 
 def page_summary(known: Columns, tokens: Floats, names: tuple[str, ...]) -> Floats:
     """Describe a page by the means of what describes its blocks, each weighed by its words."""
-    stacked = np.stack([known[name] for name in names], dtype=np.float32, casting="same_kind")
-    return np.asarray((stacked * (tokens / tokens.sum())).sum(1), np.float32)
+    rows = as_matrix(known[name] for name in names).T
+    return np.asarray((rows * (tokens / tokens.sum())).sum(1), np.float32)
