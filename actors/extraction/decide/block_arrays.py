@@ -96,6 +96,12 @@ class BlockArrays(Struct, frozen=True, dict=True):
         numbers_of_boxes = [numbers.setdefault((box.tag, box.key), len(numbers)) for box in self.boxes]
         return np.array(numbers_of_boxes, np.int64), [(f"<{tag}>", *_words_of_names(key)) for tag, key in numbers]
 
+    def named(self, word: str) -> list[int]:
+        """Return the boxes that have a word among their names, or a tag."""
+        number, words = self.names
+        having = {at for at, names in enumerate(words) if word in names}
+        return [at for at, names in enumerate(as_list(number)) if names in having]
+
     @cached_property
     def levels(self) -> list[Ints]:
         """The boxes by depth below the root, the root left out: parents come before their children."""

@@ -254,8 +254,8 @@ def _selector_attempt(attempt: _Attempt, chosen: _Attempt) -> SelectorAttempt:
 
 def _boxes_named(arrays: BlockArrays, name: str) -> list[int]:
     if name != "role_main":
-        return [at for at, box in enumerate(arrays.boxes) if box.tag == name]
-    return [at for at, box in enumerate(arrays.boxes) if "main" in box.key and box.element.attr("role") == "main"]
+        return arrays.named(f"<{name}>")
+    return [at for at in arrays.named("main") if arrays.boxes[at].element.attr("role") == "main"]
 
 
 def _page_types(trained: Scores, url: str) -> Mapping[PageType, float]:

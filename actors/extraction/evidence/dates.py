@@ -33,8 +33,8 @@ _FORMS = (
     rf"(?<!\d)(?P<y8>{_YEAR})(?P<m8>0[1-9]|1[0-2])(?P<d8>0[1-9]|[12]\d|3[01])(?!\d)",
 )
 _WRITTEN = re.compile("|".join(_FORMS), re.IGNORECASE)
-HINT = re.compile(r"(?:19|20)\d\d|\d[./]\s?\d\d?[./]\s?\d\d")
-"""What no written date is without: it is quick to find."""
+HINT = re.compile(r"\d(?:(?<=1)9\d\d|(?<=2)0\d\d|[./]\s?\d\d?[./]\s?\d\d)")
+"""What no written date is without: 19.., 20.. or 1.2.34. It begins with any digit, which is quick to find."""
 
 _REACH = 40
 """How far from its year a date may begin and end."""

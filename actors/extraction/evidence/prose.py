@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from turbohtml import parse_fragment
 
@@ -73,8 +74,9 @@ def of_state(value: Json) -> str:
     return reader.best()
 
 
+@lru_cache(1024)
 def may_speak(name: str) -> bool:
-    """Return by the name of a state whether it may hold what is read: not settings, menus or translations."""
+    """Return by the name of a state or value whether it may hold what is read: not settings, menus or translations."""
     return not _SKIPPED_KEYS.search(name.lower())
 
 
@@ -191,9 +193,7 @@ class _Reader:
         if _is_span(node):
             self._pending.extend(text for name in ("text", "value") if isinstance(text := node.get(name), str))
             return []
-        return self._part(
-            parent, [(name, child) for name, child in node.items() if not _SKIPPED_KEYS.search(name.lower())]
-        )
+        return self._part(parent, [(name, child) for name, child in node.items() if may_speak(name)])
 
     def _part(self, parent: _Part, children: list[tuple[str, Json]]) -> list[tuple[str, Json, _Part] | _Part]:
         """Open a part of its own."""
