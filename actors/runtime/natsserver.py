@@ -112,10 +112,10 @@ class NatsServer:
         if size == self._logged:
             return False
         with self.log.open("rb") as lines:
-            lines.seek(min(self._logged, size))
-            said = lines.read()
+            lines.seek(self._logged if size > self._logged else 0)
+            news = lines.read()
         self._logged = size
-        return _NO_SPACE in said
+        return _NO_SPACE in news
 
     def _log_size(self) -> int:
         return self.log.stat().st_size if self.log.exists() else 0

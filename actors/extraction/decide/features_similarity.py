@@ -89,8 +89,8 @@ def _overlap(arrays: BlockArrays, grams: _Grams) -> Floats:
         return np.zeros(len(arrays.blocks), np.float32)
     shares = list[float]()
     for words in arrays.words:
-        found = [run in grams for run in _runs(words)]
-        shares.append(sum(found) / len(found) if found else 0.0)
+        matches = [run in grams for run in _runs(words)]
+        shares.append(sum(matches) / len(matches) if matches else 0.0)
     return np.array(shares, np.float32)
 
 

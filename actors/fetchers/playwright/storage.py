@@ -91,7 +91,7 @@ async def save(
     for page in tabs.values():
         with suppress(Error):  # about:blank has none, nor has what is being left
             origin, entries = cast("list[Any]", await page.evaluate("[location.origin, {...sessionStorage}]"))
-            in_tabs[origin] = _told(entries)
+            in_tabs[origin] = _texts_of(entries)
     local = {origin["origin"]: origin for origin in state["origins"]}
     for origin in {*local, *in_tabs} - {"null"}:
         session.origins[origin] = _storage(origin, local.get(origin, {}), in_tabs.get(origin, {}))
@@ -109,13 +109,13 @@ def _is_kept(cookie: dict[str, Any]) -> bool:
 def _storage(origin: str, local: dict[str, Any], in_tab: dict[str, str]) -> OriginStorage:
     return OriginStorage(
         origin=origin,
-        local_storage=_written({entry["name"]: entry["value"] for entry in local.get("localStorage", ())}),
-        session_storage=_written(in_tab),
+        local_storage=_encodable({entry["name"]: entry["value"] for entry in local.get("localStorage", ())}),
+        session_storage=_encodable(in_tab),
         indexed_db=_databases(local.get("indexedDB")),
     )
 
 
-def _told(entries: object) -> dict[str, str]:
+def _texts_of(entries: object) -> dict[str, str]:
     """Return what a page says of its storage; its scripts may have it say anything."""
     try:
         return msgspec.convert(entries, dict[str, str])
@@ -123,7 +123,7 @@ def _told(entries: object) -> dict[str, str]:
         return {}
 
 
-def _written(entries: dict[str, str]) -> dict[str, str]:
+def _encodable(entries: dict[str, str]) -> dict[str, str]:
     """Leave out what has half a surrogate pair: it cannot be written, and the page would misread anything else."""
     return {name: value for name, value in entries.items() if _is_whole(name) and _is_whole(value)}
 
@@ -137,7 +137,7 @@ def _is_whole(text: str) -> bool:
 
 
 def _databases(databases: object) -> str:
-    """Write the databases of an origin; none of them where one has what `_written` leaves out."""
+    """Write the databases of an origin; none of them where one has what `_encodable` leaves out."""
     try:
         return msgspec.json.encode(databases).decode() if databases else ""
     except UnicodeEncodeError:

@@ -163,13 +163,13 @@ class Import:
     def take(self, file: PatternFile, now_ms: int) -> None:
         """Take the patterns of a file, each held to what a source is held to; none of them is trusted."""
         known = {one.pattern_id for one in self.kept}
-        everyones = {_asked(one) for one in self.kept if _is_exchangeable(one)}
+        everyones = {_page_and_request(one) for one in self.kept if _is_exchangeable(one)}
         counts = Counter(one.domain for one in self.kept)
         for number, one in enumerate(file.patterns):
             hint = imported(one, now_ms)
             if isinstance(hint, str):
                 self.refused.append(RefusedPattern(number=number, reason=hint))
-            elif hint.pattern_id in known or hint.pattern_id in self.new or _asked(hint) in everyones:
+            elif hint.pattern_id in known or hint.pattern_id in self.new or _page_and_request(hint) in everyones:
                 self.again += 1
             elif counts[hint.domain] >= MAX_PATTERNS:
                 self.refused.append(RefusedPattern(number=number, reason=f"{hint.domain} has {MAX_PATTERNS} already"))
@@ -182,7 +182,7 @@ class Import:
         return ImportedPatterns(imported=tuple(self.new), known=self.again, refused=tuple(self.refused))
 
 
-def _asked(pattern: PagePattern) -> tuple[str, str]:
+def _page_and_request(pattern: PagePattern) -> tuple[str, str]:
     """Return which page a pattern is for, and what it asks instead, however it was learned."""
     return pattern.page, pattern.requests[0].url
 
