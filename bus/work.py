@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -74,7 +75,7 @@ class Worker:
     """Pulls work for one handler: as much as it has room for, and says that it lives while it works.
 
     A server that is killed forgets what it has just handed out, and hands it out again; what is in hand is not begun
-    twice.
+    twice, and what it came to settles each of its deliveries: the server knows the last alone.
     """
 
     work: Work[Any]
@@ -87,7 +88,8 @@ class Worker:
     _pulling: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     _running: set[anyio.CancelScope] = field(default_factory=set[anyio.CancelScope])
     _room: anyio.Semaphore = field(init=False)
-    _in_hand: dict[str, Taken] = field(default_factory=dict[str, Taken])
+    _in_hand: dict[str, list[Taken]] = field(default_factory=dict[str, list[Taken]])
+    """By the id of the packet, all deliveries of it; the first is worked on."""
 
     def __post_init__(self) -> None:
         """Count from nothing."""
@@ -135,11 +137,12 @@ class Worker:
                 for one in taken:
                     if (packet_id := _packet_id(one)) in self._in_hand:
                         log.info(WORK_IN_HAND, subject=self.work.pattern, packet=packet_id, delivery=one.deliveries)
+                        self._in_hand[packet_id].append(one)
                         self._room.release()
                         continue
                     self.meter.in_flight += 1
                     if packet_id:
-                        self._in_hand[packet_id] = one
+                        self._in_hand[packet_id] = [one]
                     self.tasks.start_soon(self._do, one)
 
     async def _do(self, taken: Taken) -> None:
@@ -160,7 +163,8 @@ class Worker:
         while True:
             await anyio.sleep(self.work.ack_wait_ms / 3000)
             try:
-                await taken.alive()
+                for one in self._deliveries(taken):
+                    await one.alive()
             except TransportError as error:
                 log.warning(WORK_LOST, subject=taken.message.subject, reason=str(error))
 
@@ -232,16 +236,24 @@ class Worker:
 
     async def _put_back(self, taken: Taken, delay_s: float) -> None:
         """Have it handed out again, to this worker too."""
+        deliveries = self._deliveries(taken)
         self._let_go(taken)
-        await taken.again(delay_s)
-
-    def _let_go(self, taken: Taken) -> None:
-        if self._in_hand.get(packet_id := _packet_id(taken)) is taken:
-            del self._in_hand[packet_id]
+        for one in deliveries:
+            await one.again(delay_s)
 
     async def _settle(self, taken: Taken) -> None:
-        await taken.finish()
+        for one in reversed(self._deliveries(taken)):
+            await one.finish()
         await self.wire.forget(claim_of(taken.message))
+
+    def _deliveries(self, taken: Taken) -> Sequence[Taken]:
+        """Return the deliveries of what is in hand so far."""
+        deliveries = self._in_hand.get(_packet_id(taken))
+        return deliveries if deliveries and deliveries[0] is taken else (taken,)
+
+    def _let_go(self, taken: Taken) -> None:
+        if (deliveries := self._in_hand.get(packet_id := _packet_id(taken))) and deliveries[0] is taken:
+            del self._in_hand[packet_id]
 
 
 def _packet_id(taken: Taken) -> str:
