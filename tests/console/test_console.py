@@ -16,6 +16,7 @@ from playwright.sync_api import Browser, Locator, Route, expect
 
 from tests.console import WAIT_MS, ConsoleTab, console_tab, content
 from tests.flows.system import System, weft_up
+from tests.flows.test_crawl import until
 from tests.site import Site, site_in_thread
 from tests.support.extension import CHROMIUM
 
@@ -224,7 +225,7 @@ def test_a_conversation_its_recording_and_a_pattern_are_shown_and_the_pattern_is
     recorded = weft.http.post("/api/summarize", json=asked).raise_for_status().headers["x-conversation-id"]
     tab.open("#/conversations", "Conversations")
     tab.look("conversations")
-    page.get_by_role("link", name="Summarize").press("Enter")
+    page.get_by_role("link", name="Summarize").first.press("Enter")
     expect(tab.heading).to_be_focused()
     expect(page.get_by_role("article", name="Answered")).to_contain_text("woven")
     expect(page.get_by_role("region", name="Calls of models")).to_contain_text("No model was asked.")
@@ -243,6 +244,7 @@ def test_a_conversation_its_recording_and_a_pattern_are_shown_and_the_pattern_is
     page.get_by_role("button", name="Yes").press("Enter")
     expect(page.get_by_text("Nothing was learned yet")).to_be_visible()
 
+    until(lambda: recorded in weft.http.get("/api/recordings").text)  # it is kept after the answer has gone
     tab.open("#/recordings", "Recordings")
     page.get_by_role("link", name=recorded).press("Enter")
     expect(tab.heading).to_be_focused()
