@@ -103,8 +103,7 @@ class PageFetcher(Struct, frozen=True):
         Raises:
             FaultError: NETWORK_*, SECURITY_*, HTTP_TOO_MANY_REDIRECTS, PAGE_CRASHED, BROWSER_*, CONTENT_*,
                 RATE_LIMIT_EXCEEDED or BLOCKED_BY_ROBOTS where it may not be fetched now or at all, or
-                ELEMENT_NOT_FOUND where the page lacks the element that was waited for, and is empty or not read in
-                time.
+                ELEMENT_NOT_FOUND where it lacks the element that was waited for, and is empty or not read in time.
         """
         guard.check_url(request.url)
         visit: _Visit | None = None
