@@ -114,7 +114,7 @@ ENDLESS = {
     "dialogs": "while (true) alert('again')",
     "loop": "while (true);",
     "flood in pieces": "setInterval(() => { for (let i = 0; i < 2e4; i++) document.body.append(new Image()) }, 1)",
-    "loop in a frame": "document.body.insertAdjacentHTML('beforeend', `<iframe srcdoc='<script>for(;;);</script>'>`)",
+    "loop in a frame": r"document.body.insertAdjacentHTML('beforeend', `<iframe srcdoc='<script>for(;;);<\/script>'>`)",
     "flood": "while (true) document.body.append(document.createElement('p'))",
     "layout": "for (;;) { document.body.style.width = Math.random() * 500 + 'px'; document.body.offsetWidth }",
     "dialogs by a timer": "setInterval(() => confirm('again'), 1)",

@@ -42,7 +42,7 @@ HOSTILE = {
     "deep shadow": "let root = document.body; for (let i = 0; i < 300; i++) { const e = root.appendChild(document.createElement('div')); root = e.attachShadow({mode: 'open'}); root.innerHTML = '<i></i>'; } root.innerHTML = '<button>Deep</button>'",
     "deep nesting": "let e = document.body; for (let i = 0; i < 400; i++) e = e.appendChild(document.createElement('div')); e.innerHTML = '<button>Deep</button>'",
     "huge text": "document.body.insertAdjacentHTML('beforeend', '<button>' + 'word '.repeat(2e6) + '</button>')",
-    "huge values": "for (let i = 0; i < 60; i++) { document.body.insertAdjacentHTML('beforeend', '<textarea aria-label=T' + i + '></textarea>'); document.body.lastChild.value = 'v '.repeat(1e5); }",
+    "huge values": "for (let i = 0; i < 30; i++) { document.body.insertAdjacentHTML('beforeend', '<textarea aria-label=T' + i + '></textarea>'); document.body.lastChild.value = 'v '.repeat(1e5); }",
     "huge attributes": "for (let i = 0; i < 60; i++) { const a = document.createElement('a'); a.href = '/?' + 'x'.repeat(1e5); a.title = 't'.repeat(1e5); a.id = 'i'.repeat(1e5); a.textContent = 'Go ' + i; document.body.append(a); }",
     "many options": "document.body.insertAdjacentHTML('beforeend', '<select>' + '<option>One'.repeat(1e5) + '</select>')",
     "one row": "document.body.insertAdjacentHTML('beforeend', '<ul>' + '<li><button>Same</button></li>'.repeat(3000) + '</ul>')",
