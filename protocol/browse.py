@@ -12,6 +12,7 @@ from protocol.confidence import FieldConfidence, Use
 from protocol.documents import ExtractedLink, ExtractedTable, Signal
 from protocol.faults import Category, Code, Fault, FaultContext, fault
 from protocol.page import Form, PageFields, PageKind, RecordList, StructuredItem
+from protocol.patterns.pattern import PatternSource
 from protocol.tiers import SCRIPTED, TIERS, RenderTier
 
 SCHEMA_VERSION = "1.0"
@@ -239,6 +240,13 @@ class ConsoleMessage(Struct, frozen=True, kw_only=True):
     timestamp: int
 
 
+class ApiProvenance(Struct, frozen=True, kw_only=True, rename="camel"):
+    """How an API was found (000 §4), and when what it answers was last held against the page, in ms since the epoch."""
+
+    source: PatternSource
+    last_verified_at: int | UnsetType = UNSET
+
+
 class ApiPattern(Struct, frozen=True, kw_only=True, rename="camel"):
     """An API behind a page (000 §5); `auth_headers` holds names only, never a value.
 
@@ -254,6 +262,7 @@ class ApiPattern(Struct, frozen=True, kw_only=True, rename="camel"):
     response_type: str | UnsetType = UNSET
     params: dict[str, Any] | UnsetType = UNSET
     reason: str | UnsetType = UNSET
+    provenance: ApiProvenance | UnsetType = UNSET
     confidence_score: float | UnsetType = UNSET
     url: str | UnsetType = UNSET
     content_type: str | UnsetType = UNSET

@@ -56,6 +56,9 @@ class ModelName(Struct, frozen=True, kw_only=True):
     model: NonEmpty
 
 
+MediaType = Literal["image/png", "image/jpeg", "image/webp", "image/gif"]
+
+
 class TextPart(Struct, frozen=True, kw_only=True, tag_field="type", tag="text"):
     """Words of a message."""
 
@@ -65,7 +68,7 @@ class TextPart(Struct, frozen=True, kw_only=True, tag_field="type", tag="text"):
 class ImagePart(Struct, frozen=True, kw_only=True, tag_field="type", tag="image"):
     """A picture of a message, as bytes: addresses are never passed on, so that no provider's client fetches them."""
 
-    media_type: Literal["image/png", "image/jpeg", "image/webp", "image/gif"]
+    media_type: MediaType
     data: bytes
 
 

@@ -445,6 +445,9 @@ TASKS: Journal[TaskLine | ChatLine] = Journal(
 )
 """What has happened to tasks on pages, and to the chat sessions that clients have them in: whoever goes on reads it."""
 
+TASK_PICTURES = Objects("task-pictures", ttl_ms=3_600_000, max_bytes=128 * 1024**2, sealed=True)
+"""The last picture that a client has sent of its page, by task: for the rounds in which it is as before."""
+
 DELIVERIES = Bucket("deliveries", Delivery, ttl_ms=DELIVERY_MS, sealed=True)
 """What other programs were told, by caller and id, and what came of it."""
 

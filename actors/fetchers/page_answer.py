@@ -22,11 +22,12 @@ from actors.web.exchange import WebRequest, WebResponse, trusted
 from actors.web.rate_limits import retry_after_ms
 from bus import span
 from bus.tracing import Span, tracing_on
-from protocol.browse import DEFAULT_LATENCY_MS, MIN_CONTENT_CHARS, ApiPattern, NetworkRequest
+from protocol.browse import DEFAULT_LATENCY_MS, MIN_CONTENT_CHARS, ApiPattern, ApiProvenance, NetworkRequest
 from protocol.confidence import BASELINES, Source
 from protocol.documents import untrusted
 from protocol.faults import FaultError
 from protocol.pages import Fetched, FetchPage, Outlinks
+from protocol.patterns.pattern import PatternSource
 from protocol.tiers import RenderTier
 from protocol.visits import MAX_VISIT_REQUESTS, MAX_VISIT_URL_CHARS, VisitRequest
 
@@ -273,6 +274,7 @@ def _pattern(exchange: NetworkRequest, *, by_browser: bool) -> ApiPattern | None
         response_type=content_type.partition(";")[0].strip().lower(),
         params=_parameters(parts.query) or UNSET,
         reason=f"asked for by the page's scripts: {why}",
+        provenance=ApiProvenance(source=PatternSource.API_EXTRACTION),
         confidence_score=_SCORES[level],
     )
 

@@ -17,7 +17,7 @@ from actors.patterns.safety import site_or_nothing
 from actors.patterns.templates import address_parts
 from actors.patterns.trust import can_bypass, decayed, page_hash, trust_of
 from actors.redact import REDACTED, is_secret
-from protocol.browse import ApiPattern
+from protocol.browse import ApiPattern, ApiProvenance
 from protocol.patterns.pattern import MAX_PATTERNS, ApiRequest, PagePattern
 from protocol.patterns.use import PatternCall
 
@@ -232,6 +232,7 @@ def _hint(pattern: PagePattern, request: ApiRequest, now_ms: int) -> ApiPattern:
         response_type="application/json",
         params={name: REDACTED if is_secret(name) else value for name, value in pairs} or UNSET,
         reason=pattern.reason or f"learned by {pattern.source.value}",
+        provenance=ApiProvenance(source=pattern.source, last_verified_at=pattern.verified_at or UNSET),
         confidence_score=decayed(pattern, now_ms).score,
     )
 

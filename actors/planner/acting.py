@@ -12,11 +12,13 @@ from typing import Final
 import anyio
 from msgspec import structs
 
+from actors.pictures import picture_of
 from actors.planner import solving
 from actors.planner.deciding import ClientGate, call_id_of, is_proposed, user_words_of
 from actors.planner.modelled.advisor import PageAdvisor
 from actors.planner.page_evidence import page_document, performed_evidence
 from actors.planner.performer import Performed, Performer
+from actors.planner.pictures import about_looks, may_be_shown
 from actors.planner.recorded import RecordedSteps
 from actors.planner.resuming import resume_task
 from actors.planner.rounds import Round
@@ -29,16 +31,19 @@ from protocol.acting.actions import ActionCall
 from protocol.acting.steps import ClientEvidence, TakenAction
 from protocol.acting.tasks import ActingStatus, ActionPerformed, TaskBegun, TaskState
 from protocol.acting.tree import PageTree
+from protocol.models import ImagePart
 from protocol.pages import Captured
 from protocol.replicas import Progress
-from protocol.subjects import PROGRESS
+from protocol.subjects import CAPTURES, PROGRESS
 
 RESERVE_MS: Final = 20_000
 """What is left of the time when no further action is begun: the task goes on when it is asked for again."""
 
 OPENING: Final = -1
 ENDING: Final = -2
-"""The numbers that opening the page and its last picture have among the actions of a task, for the gate."""
+LOOKING: Final = -3
+"""The numbers that opening the page, its last picture and those for models have among the actions of a task, for the
+gate: of the latter, one before each action, counted down from here."""
 
 MAX_ROUNDS: Final = 300
 SETTLE_S: Final = 1.0
@@ -57,6 +62,7 @@ class ActingRun:
     past: TaskState | None = None
     log: TaskLog = field(init=False, repr=False)
     performer: Performer = field(init=False, repr=False)
+    looks: dict[int, ImagePart | None] = field(default_factory=dict[int, ImagePart | None], init=False, repr=False)
 
     async def run(self) -> Reached:
         """Take actions until the goal is reached, given up, waits for its user, or the time is nearly over.
@@ -168,7 +174,7 @@ class ActingRun:
             page,
             call_id=call_id_of(self.request.task, taken.number),
             proposed=proposed,
-            documents=(page_document(page),) if proposed else (),
+            documents=(page_document(page, taken.action, pictured=taken.pictured),) if proposed else (),
         )
         state = await self.log.write(_line(self.request.task, taken.number, performed))
         return state.actions[-1]
@@ -186,7 +192,7 @@ class ActingRun:
             bus=self.bus,
             log=self.log,
             rules=solving if self.past is None else RecordedSteps(self.past),
-            models=None if self.request.local_only else PageAdvisor(self.bus),
+            models=None if self.request.local_only else PageAdvisor(self.bus, self._look),
             gate=ClientGate(bus=self.bus, scopes=self.request.scopes, local=self.request.local),
             values=self.values,
             picture=self._picture if self.request.screenshot else None,
@@ -194,6 +200,23 @@ class ActingRun:
 
     async def _picture(self) -> Captured | None:
         return await self.performer.screenshot(call_id=call_id_of(self.request.task, ENDING))
+
+    async def _look(self) -> ImagePart | None:
+        """Return how the page looks for a task that is about looks; one picture for each action."""
+        state = self.log.state
+        if not about_looks(" ".join(user_words_of(state))) or not may_be_shown(self.values):
+            return None
+        number = LOOKING - len(state.actions)
+        if number not in self.looks:
+            captured = await self.performer.screenshot(call_id=call_id_of(self.request.task, number))
+            self.looks[number] = None if captured is None else await self._image(captured)
+        return self.looks[number]
+
+    async def _image(self, captured: Captured) -> ImagePart | None:
+        try:
+            return picture_of(await (await self.bus.objects(CAPTURES)).get(captured.name))
+        except (KeyError, ValueError):  # it had to make room for others
+            return None
 
     async def _tell(self, message: str) -> None:
         watch = self.request.watch

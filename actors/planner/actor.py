@@ -21,7 +21,7 @@ from protocol.acting.interact import Interact, InteractData
 from protocol.acting.tasks import AskTask, TaskState
 from protocol.browsers.operations import TYPING
 from protocol.push import PUSH
-from protocol.subject_kinds import Journal, Subject
+from protocol.subject_kinds import Journal, Objects, Subject
 
 
 @dataclass
@@ -39,6 +39,7 @@ class Planner(Actor):
         subjects.VERIFY_STEP,
     )
     journals: ClassVar[tuple[Journal[Any], ...]] = (subjects.TASKS,)
+    stores: ClassVar[tuple[Objects, ...]] = (subjects.CAPTURES, subjects.TASK_PICTURES)
     purposes: ClassVar[tuple[str, ...]] = (PUSH, TASK_VALUES, TYPING)
 
     @handles(subjects.INTERACT, at_once=32)

@@ -9,6 +9,7 @@ from typing import Protocol
 from msgspec import Struct, structs
 
 from actors.planner.page_evidence import field_facts, page_document, stands_in
+from actors.planner.solution import Chosen
 from actors.planner.tool_calls import tool_call_of
 from bus import Requester
 from protocol.acting.actions import ActionCall
@@ -56,7 +57,7 @@ def user_words_of(state: TaskState) -> tuple[str, ...]:
 class ActionGate(Protocol):
     """Who decides about actions that a client performs itself."""
 
-    async def decide(self, state: TaskState, action: ActionCall, page: PageTree, by: str) -> Decision:
+    async def decide(self, state: TaskState, chosen: Chosen, page: PageTree) -> Decision:
         """Return what is decided about an action."""
         ...
 
@@ -68,20 +69,21 @@ class ClientGate(Struct, frozen=True, kw_only=True):
     scopes: tuple[str, ...]
     local: bool
 
-    async def decide(self, state: TaskState, action: ActionCall, page: PageTree, by: str) -> Decision:
+    async def decide(self, state: TaskState, chosen: Chosen, page: PageTree) -> Decision:
         """Return what the gate says of an action.
 
         Raises:
             FaultError: the gate is not to be had.
         """
+        action = chosen.action
         try:
             call = tool_call_of(action, structs.replace(page, elements={one.id: one.id for one in page.nodes}))
         except ValueError as error:
             return Decision(decision=Verb.DENY, reason_code=Reason.INVALID_ARGUMENTS, why=f"{error}.")
-        proposed = is_proposed(state, action, by)
+        proposed = is_proposed(state, action, chosen.by)
         context = ToolContext(
             user_words=user_words_of(state),
-            documents=(page_document(page),) if proposed else (),
+            documents=(page_document(page, action, pictured=chosen.pictured),) if proposed else (),
             origin=page.url,
             field=field_facts(page, action.element or page.focused),
         )

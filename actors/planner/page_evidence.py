@@ -82,9 +82,13 @@ def performed_evidence(taken: TakenAction) -> ClientEvidence:
     return ClientEvidence(status="failure", error_code=taken.error, error_message=taken.message)
 
 
-def page_document(page: PageTree) -> Document[Content]:
-    """Return a page as the document that a model has seen: its words are evidence for the gate, and no instructions."""
-    lines = [page.title, *map(_words, page.nodes), *page.recent_events, page.dialog]
+def page_document(page: PageTree, action: ActionCall, *, pictured: bool) -> Document[Content]:
+    """Return a page as the document that a model has seen: its words are evidence for the gate, and no instructions.
+
+    What a model writes that was shown a picture may stand in the picture: the texts of its action count as the page's.
+    """
+    shown = texts_of(action) if pictured else ()
+    lines = [page.title, *map(_words, page.nodes), *page.recent_events, page.dialog, *shown]
     markdown = "\n".join(one for one in lines if one)[:MAX_DOCUMENT_CHARS]
     return untrusted("page", WebObservationSummary(url=page.url, title=page.title, markdown=markdown))
 
@@ -113,8 +117,12 @@ def field_facts(page: PageTree, element: str) -> FieldFacts | None:
 def stands_in(action: ActionCall, words: str) -> bool:
     """Return whether all texts of an action stand in words of the user, so that it is his own."""
     plain = _plain(words)
-    texts = (value for name, value in action.arguments.items() if name != "element" and isinstance(value, str))
-    return all(_plain(text) in plain for text in texts)
+    return all(_plain(text) in plain for text in texts_of(action))
+
+
+def texts_of(action: ActionCall) -> tuple[str, ...]:
+    """Return the texts of an action: all that it says but which element it is about."""
+    return tuple(value for name, value in action.arguments.items() if name != "element" and isinstance(value, str))
 
 
 def _plain(text: str) -> str:

@@ -258,6 +258,7 @@ class Round:
             string=action_string(action),
             thought=chosen.thought,
             by=chosen.by,
+            pictured=chosen.pictured,
             confidence=chosen.confidence,
             expected=chosen.expected,
             at=now_ms(),
@@ -275,7 +276,7 @@ class Round:
             return Decision(decision=Verb.ASK, reason_code=Reason.SENSITIVE_FIELD_BLOCKED, why=BY_MODEL)
         if chosen.by == "model" and searches_for_others(state, chosen.action):
             return Decision(decision=Verb.ASK, reason_code=Reason.TAINTED_ARGUMENT, why=SEARCHED_BY_MODEL)
-        return await self.gate.decide(state, chosen.action, page, chosen.by) if state.surface == "interact" else None
+        return await self.gate.decide(state, chosen, page) if state.surface == "interact" else None
 
     async def _do_here(self, chosen: Chosen, page: PageTree) -> RoundOutcome | None:
         """Do what nobody needs the page for."""

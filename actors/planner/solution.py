@@ -22,13 +22,17 @@ class TaskSoFar(Struct, frozen=True, kw_only=True):
 
 
 class Chosen(Struct, frozen=True, kw_only=True):
-    """An action, how sure it is that it is the right one (0 to 1), and what it should bring about."""
+    """An action, how sure it is that it is the right one (0 to 1), and what it should bring about.
+
+    `pictured`: by a model that was shown a picture of the page.
+    """
 
     action: ActionCall
     thought: str
     confidence: float
     expected: Expectation | None = None
     by: Literal["rule", "model"] = "rule"
+    pictured: bool = False
 
 
 class UserAsked(Struct, frozen=True, kw_only=True):

@@ -22,6 +22,16 @@ MAX_SENT_NODES: Final = 5_000
 
 DomMode = Literal["semantic", "skeleton", "hybrid", "full"]
 Finding = Annotated[str, Meta(max_length=MAX_EVENT_CHARS)]
+_BASE64: Final = "[A-Za-z0-9+/]"
+SentPicture = Annotated[
+    str,
+    Meta(
+        max_length=MAX_SCREENSHOT_CHARS,
+        pattern=rf"^(?:data:image/[a-z]+;base64,)?(?:/9j/|iVBORw0KGg{_BASE64}{{2}}|UklGR{_BASE64}{{6}}XRUJQ)"
+        rf"{_BASE64}*={{0,2}}$(?!\n)",
+        description="A JPEG, PNG or WebP in base64, with or without the head of a data URL.",
+    ),
+]
 ChatId = TaskId
 """A chat session; a UUID like that of a task."""
 
@@ -110,7 +120,7 @@ class InteractRequest(Struct, frozen=True, kw_only=True, rename="camel", omit_de
     original_node_count: Annotated[int, Meta(ge=0)] | None = field(default=None, name="original_node_count")
     token_reduction: Annotated[float, Meta(ge=0, le=100)] | None = field(default=None, name="token_reduction")
     semantic_nodes: Annotated[tuple[SemanticNodeV2, ...], Meta(max_length=MAX_SENT_NODES)] | None = None
-    screenshot: Annotated[str, Meta(max_length=MAX_SCREENSHOT_CHARS)] | UnsetType | None = UNSET
+    screenshot: SentPicture | UnsetType | None = UNSET
     skeleton_dom: Annotated[str, Meta(max_length=MAX_SKELETON_CHARS)] | None = None
     screenshot_hash: Annotated[str, Meta(max_length=MAX_HASH_CHARS)] | None = None
 

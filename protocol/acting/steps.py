@@ -226,6 +226,8 @@ class TakenAction(Struct, frozen=True, kw_only=True, omit_defaults=True, rename=
     at: int = 0
     remedy: bool = False
     """Whether it was taken to correct what failed before it (a wait, a look around), not to bring the step on."""
+    pictured: bool = False
+    """Whether a model has chosen it that was shown a picture of the page."""
     page: str = ""
     """The hash of the page that it was chosen on."""
     nodes: dict[str, SemanticNode] = {}

@@ -13,7 +13,8 @@ from turbohtml import Element
 from actors.extraction.evidence.embedded import embedded
 from actors.extraction.parse.addresses import absolute
 from actors.extraction.parse.tree import Page
-from protocol.browse import ApiPattern
+from protocol.browse import ApiPattern, ApiProvenance
+from protocol.patterns.pattern import PatternSource
 
 MAX_APIS = 20
 MAX_SCRIPT_CHARS = 400_000
@@ -27,6 +28,7 @@ MAX_ADDRESS_CHARS = 500
 MAX_PARAMETERS = 20
 MAX_VALUE_CHARS = 100
 
+_FOUND = ApiProvenance(source=PatternSource.API_EXTRACTION)
 _SCORE = 0.3
 """What is only read in a source may be dead, or need what nobody sees."""
 
@@ -194,6 +196,7 @@ def _pattern(page: Page, sighting: _Mention, site: str) -> ApiPattern | None:
         can_bypass=False,
         response_type=sighting.answer or UNSET,
         params=parameters or UNSET,
+        provenance=_FOUND,
         reason=sighting.reason if method else f"{sighting.reason}; the method is not said",
         confidence_score=_SCORE,
     )

@@ -6,8 +6,9 @@ from collections.abc import Awaitable, Callable
 
 import msgspec
 from anyio import to_thread
-from msgspec import UNSET, Struct
+from msgspec import UNSET, Struct, UnsetType
 
+from actors.pictures import picture_of, read_picture
 from actors.planner.choosing import StepRules
 from actors.planner.deciding import ClientGate
 from actors.planner.interacting.answers import kept_words, round_data, wanted_data
@@ -17,6 +18,7 @@ from actors.planner.interacting.round_notes import RoundNotes
 from actors.planner.interacting.sent_page import evidence_of, request_digest
 from actors.planner.interacting.turns import ClientTurn, is_unclear, waits
 from actors.planner.modelled.advisor import PageAdvisor
+from actors.planner.pictures import may_be_shown
 from actors.planner.resuming import resume_task
 from actors.planner.rounds import Round
 from actors.planner.solution import Chosen, Solution, StepOver, TaskSoFar, UserAsked
@@ -27,7 +29,9 @@ from bus.clock import now_ms
 from protocol.acting.interact import Interact, InteractData
 from protocol.acting.tasks import TaskState
 from protocol.faults import Code, FaultError, fault
+from protocol.models import ImagePart
 from protocol.push import RoundTold
+from protocol.subjects import TASK_PICTURES
 
 OnRound = Callable[[RoundTold], Awaitable[None]]
 
@@ -66,6 +70,8 @@ class Interaction(Struct, frozen=True, kw_only=True):
         if (wanted := await self._wanted(turn)) is not None:
             return wanted_data(wanted)
         state = await self._enter(turn)
+        if not order.local_only and may_be_shown(turn.values):
+            turn.picture = await self._picture(turn.log.task, order.request.screenshot)
         if not waits(state):
             state = (await self._round(turn).take(turn.page.tree, evidence_of(order.request))).state
         if is_unclear(state) and (wanted := await self._wanted(turn, lost=True)) is not None:
@@ -138,13 +144,28 @@ class Interaction(Struct, frozen=True, kw_only=True):
             turn.values = opened_values(self.bus.seal, turn.log.task, state.given)
         return state
 
+    async def _picture(self, task: str, screenshot: str | UnsetType | None) -> ImagePart | None:
+        """Return the picture that came with a round, or the last one of the task where it is null (001 §5.2)."""
+        if screenshot is UNSET:
+            return None
+        store = await self.bus.objects(TASK_PICTURES)
+        if screenshot is None:
+            try:
+                return picture_of(await store.get(task))
+            except (KeyError, ValueError):
+                return None
+        picture = read_picture(screenshot)
+        if picture is not None:
+            await store.put(task, picture.data)
+        return picture
+
     def _round(self, turn: ClientTurn) -> Round:
         order = turn.order
         return Round(
             bus=self.bus,
             log=turn.log,
             rules=self.rules,
-            models=None if order.local_only else PageAdvisor(self.bus),
+            models=None if order.local_only else PageAdvisor(self.bus, turn.look),
             gate=ClientGate(bus=self.bus, scopes=order.scopes, local=order.local),
             values=turn.values,
             request=turn.digest,

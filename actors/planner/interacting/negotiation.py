@@ -8,6 +8,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from actors.planner.pictures import about_looks, unquoted
 from protocol.acting.interact import DomMode
 from protocol.acting.tree import PageTree, SemanticNode
 
@@ -16,18 +17,11 @@ CONTENT: Final = re.compile(
     r"|^\W*(?:which|who|where|when)\b",
     re.IGNORECASE,
 )
-VISUAL: Final = re.compile(
-    r"\b(?:icons?|images?|logos?|pictures?|photos?|avatars?|thumbnails?|banners?|colou?rs?|shapes?|identify|recogni[sz]e"
-    r"|red|blue|green|yellow|orange|purple|pink)\b",
-    re.IGNORECASE,
-)
 POSITION: Final = re.compile(
     r"\b(?:top|bottom|left|right|corner|cent(?:er|re)|middle|next to|above|below|beside)\b", re.IGNORECASE
 )
 PLACED_SHARE: Final = 0.25
 """From which share of nodes with a place words about places can be understood."""
-
-_QUOTED: Final = re.compile("\"[^\"]*\"|'[^']*'|“[^”]*”|„[^“]*“|«[^»]*»|`[^`]*`")
 
 
 class WantedContext(Struct, frozen=True, kw_only=True):
@@ -71,7 +65,7 @@ class Negotiation(Struct, frozen=True, kw_only=True):
         return None
 
     def _candidates(self) -> Sequence[WantedContext]:
-        words = _QUOTED.sub(" ", self.query)
+        words = unquoted(self.query)
         candidates: list[WantedContext] = []
         if not self.known:
             reason = "The tree that this hash stands for is not known here: send it whole."
@@ -84,9 +78,9 @@ class Negotiation(Struct, frozen=True, kw_only=True):
         if CONTENT.search(words):
             reason = "The question is about what the page says, and its tree does not have the answer."
             candidates.append(WantedContext(mode="full", reason=reason))
-        visual = VISUAL.search(words)
-        if visual or (POSITION.search(words) and placed_share(self.page.nodes) < PLACED_SHARE):
-            about = f"“{visual[0].lower()}”" if visual else "where something is"
+        looks = about_looks(self.query)
+        if self.models and (looks or (POSITION.search(words) and placed_share(self.page.nodes) < PLACED_SHARE)):
+            about = f"“{looks.lower()}”" if looks else "where something is"
             reason = f"The task is about {about}, which the tree of the page does not tell well enough."
             candidates.append(WantedContext(mode="hybrid", screenshot=True, skeleton=True, reason=reason))
         if not self.models and not self.asks:

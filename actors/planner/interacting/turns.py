@@ -18,6 +18,7 @@ from bus.seal import Seal
 from protocol.acting.interact import Interact
 from protocol.acting.tasks import ActingStatus, TaskBegun, TaskState
 from protocol.acting.tree import SemanticNode
+from protocol.models import ImagePart
 
 LARGE_CHARS: Final = 20_000
 """HTML that is longer is parsed in a thread."""
@@ -37,6 +38,7 @@ class ClientTurn:
     values: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     words: str = ""
     page: SentPage = field(init=False, repr=False)
+    picture: ImagePart | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Take the secrets out of what the user says."""
@@ -73,6 +75,10 @@ class ClientTurn:
             self.page = await to_thread.run_sync(read_page, request, before)
         else:
             self.page = read_page(request, before)
+
+    async def look(self) -> ImagePart | None:
+        """Return how the page looks, where that was sent and may be shown."""
+        return self.picture
 
     def begun(self, at: int) -> TaskBegun:
         """Return the first line of the task."""

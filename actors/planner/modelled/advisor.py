@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from msgspec import Struct
 
 from actors.planner.modelled.prompts import acting, planning
 from actors.planner.modelled.schemas import action_schema, plan_schema, read_action, read_plan
+from actors.planner.pictures import Look
 from actors.planner.solution import Chosen, Solution, Unsolved, UserAsked
 from bus import Requester, remaining_ms
 from protocol.acting.actions import ACTIONS, ActionCall
@@ -15,12 +18,13 @@ from protocol.acting.steps import Expectation, ExpectedKind, PlanStep
 from protocol.acting.tasks import TaskState
 from protocol.acting.tree import PageTree
 from protocol.faults import FaultError
-from protocol.models import CallModel, ModelMessage, OutputSchema
+from protocol.models import CallModel, ImagePart, ModelMessage, OutputSchema
 from protocol.subjects import CALL_MODEL
 
 PLAN: Final = "agent_plan"
 ACT: Final = "agent_act"
-"""What models are asked for: the names by which the router routes."""
+LOOK: Final = "agent_look"
+"""What models are asked for, the last with a picture of the page: the names by which the router routes."""
 
 MAX_TOKENS: Final = 1_024
 RESERVE_MS: Final = 5_000
@@ -33,20 +37,25 @@ MOST_CONFIDENT: Final = 0.9
 NO_MODEL: Final = "No model has answered."
 NOT_UNDERSTOOD: Final = "A model proposed what the page does not have."
 
+Prompt = Callable[[ImagePart | None], tuple[ModelMessage, ...]]
+"""Writes what is asked, with a picture of the page or without."""
+
 _VALUES: Final = frozenset({"setValue", "selectDropdown"})
 _STATES: Final = frozenset({"check", "uncheck"})
 _MOVES: Final = frozenset({"navigate", "goBack", "goForward", "refresh"})
 
 
 class PageAdvisor(Struct, frozen=True):
-    """The models that may be asked for one task."""
+    """The models that may be asked for one task; `look` returns how its page looks."""
 
     bus: Requester
+    look: Look
 
     async def make_plan(self, state: TaskState, page: PageTree) -> tuple[PlanStep, ...] | UserAsked | Unsolved:
         """Ask a model for a plan."""
+        prompt = partial(planning, state, page)
         for _ in range(ATTEMPTS):
-            data = await self._ask(PLAN, state, planning(state, page), plan_schema())
+            data, _ = await self._ask(PLAN, state, prompt, plan_schema())
             if data is None:
                 return Unsolved(why=NO_MODEL)
             try:
@@ -63,9 +72,9 @@ class PageAdvisor(Struct, frozen=True):
 
     async def choose(self, state: TaskState, step: PlanStep, page: PageTree) -> Solution:
         """Ask a model for the next action of a step."""
-        ours = state.surface == "act"
+        ours, prompt = state.surface == "act", partial(acting, state, step, page)
         for _ in range(ATTEMPTS):
-            data = await self._ask(ACT, state, acting(state, step, page), action_schema(page, ours=ours))
+            data, pictured = await self._ask(ACT, state, prompt, action_schema(page, ours=ours))
             if data is None:
                 return Unsolved(why=NO_MODEL)
             try:
@@ -74,11 +83,29 @@ class PageAdvisor(Struct, frozen=True):
                 continue
             confidence = min(max(written.confidence, 0.0), MOST_CONFIDENT)
             thought = " ".join(written.thought.split())[:500]
-            return Chosen(action=action, thought=thought, confidence=confidence, expected=_expected(action), by="model")
+            return Chosen(
+                action=action,
+                thought=thought,
+                confidence=confidence,
+                expected=_expected(action),
+                by="model",
+                pictured=pictured,
+            )
         return Unsolved(why=NOT_UNDERSTOOD)
 
-    async def _ask(self, tool: str, state: TaskState, messages: tuple[ModelMessage, ...], output: OutputSchema) -> Any:
-        """Return what a model answers; None where none does."""
+    async def _ask(self, tool: str, state: TaskState, prompt: Prompt, output: OutputSchema) -> tuple[Any, bool]:
+        """Return what a model answers, and whether it was shown a picture; None where none does.
+
+        Where no model that sees has answered, one is asked that does not.
+        """
+        picture = await self.look()
+        if picture is not None:
+            data = await self._call(LOOK, state, prompt(picture), output)
+            if data is not None:
+                return data, True
+        return await self._call(tool, state, prompt(None), output), False
+
+    async def _call(self, tool: str, state: TaskState, messages: tuple[ModelMessage, ...], output: OutputSchema) -> Any:
         left = remaining_ms()
         if left is not None and left <= RESERVE_MS:
             return None

@@ -11,8 +11,10 @@ from msgspec import structs
 
 from actors.patterns.index import MAX_DOMAINS, MAX_HINTS, PatternIndex
 from actors.patterns.trust import can_bypass
+from protocol.browse import ApiProvenance
 from protocol.patterns.mapping import Fields, PageMapping
 from protocol.patterns.pattern import MAX_PATTERNS, AnswerCheck, ApiRequest, PagePattern, PatternSource
+from tests.requirements import requirement
 
 NOW = 1_800_000_000_000
 DAY = 24 * 60 * 60 * 1000
@@ -122,6 +124,7 @@ def test_the_domains_that_nobody_asks_for_are_forgotten() -> None:
     assert found(index, "https://s1.example/p/1") is None
 
 
+@requirement("000.5.provenance")
 def test_hints_tell_what_is_known_and_no_secret() -> None:
     with_login = ApiRequest(url=f"{SITE}/v1/{{id}}", auth="bearer", auth_headers=("authorization",))
     index = index_of(
@@ -137,6 +140,9 @@ def test_hints_tell_what_is_known_and_no_secret() -> None:
     assert len(hints) == MAX_HINTS
     assert (hints[0].endpoint, hints[0].confidence, hints[0].can_bypass) == (f"{SITE}/api/all", "low", False)
     assert (hints[0].params, hints[0].reason) == ({"lang": "de"}, "seen once")
+    assert {hint.provenance for hint in hints} == {
+        ApiProvenance(source=PatternSource.API_EXTRACTION, last_verified_at=NOW)
+    }
     assert (hints[1].endpoint, hints[1].auth_headers) == (f"{SITE}/v1/{{id}}", {"authorization": "[redacted]"})
     assert index.hints("https://other.example/", "", "", NOW) == ()
 

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 import anyio
+import msgspec
 import pytest
 
 from actors.planner.acting import ActingRun
@@ -21,6 +22,8 @@ from protocol.acting.steps import StepClaim, StepVerdict, VerificationTier
 from protocol.acting.tasks import ActingStatus, TaskLine, TaskState
 from protocol.acting.tree import AskTree, PageTree, SemanticNode
 from protocol.faults import Code, FaultError, fault
+from protocol.models import CallModel, ImagePart, ModelAnswer, ModelName, Provider, RouteReason, TokenUsage
+from protocol.pages import Captured
 from protocol.policy import (
     APPROVAL_PREFIX,
     Approval,
@@ -41,6 +44,10 @@ URL = "https://shop.example/"
 GOAL = 'Click "Add", then click "Order"'
 TEST_S = 240.0
 FEWEST_LINES = 8
+SHOWN = "https://shown.example/in-the-picture"
+PICTURE = b"\xff\xd8\xff\xe0 a picture"
+SEEN = ImagePart(media_type="image/jpeg", data=PICTURE)
+CAPTURE = Captured(kind="screenshot", name="screenshot-1", media_type="image/jpeg", size=len(PICTURE))
 ALLOWED = Decision(decision=Verb.ALLOW, reason_code=Reason.CALLER_PREAPPROVED)
 
 
@@ -57,6 +64,8 @@ class ShopWorld:
     effects: Counter[str] = field(default_factory=Counter[str])
     asks: str = ""
     approved: bool = False
+    requests: list[ToolRequest] = field(default_factory=list[ToolRequest])
+    asked: list[CallModel] = field(default_factory=list[CallModel])
 
     async def tree(self, request: AskTree) -> PageTree:
         """Show the page."""
@@ -71,6 +80,7 @@ class ShopWorld:
     async def call(self, request: ToolRequest) -> ToolOutcome:
         """Do what is asked once for each id, as the gate has it done."""
         what = str(request.call.arguments.get("element_id", request.call.name))
+        self.requests.append(request)
         if what == self.asks and not self.approved:
             approval = Approval(
                 id=APPROVAL_PREFIX + request.id[5:],
@@ -90,8 +100,25 @@ class ShopWorld:
         if request.id not in self.done:
             self.done[request.id] = what
             self.effects[what] += 1
-        result = ToolResult(tool_call_id=request.id, status=ToolStatus.OK)
+        payload = {"image": msgspec.to_builtins(CAPTURE)} if what == "screenshot" else {}
+        result = ToolResult(tool_call_id=request.id, status=ToolStatus.OK, payload=payload)
         return ToolOutcome(call_id=request.id, decision=ALLOWED, status=ToolStatus.OK, result=result)
+
+    async def answer(self, call: CallModel) -> ModelAnswer:
+        """Answer as a model that has an address from somewhere."""
+        self.asked.append(call)
+        name = ModelName(provider=Provider.OPENAI, model="m")
+        action = {"thought": "", "action": "navigate", "element": "", "to": "", "text": SHOWN, "name": ""}
+        return ModelAnswer(
+            call_id="c",
+            text="",
+            data={**action, "confidence": 0.8},
+            requested=name,
+            served=name,
+            reason=RouteReason.DEFAULT,
+            finish="stop",
+            usage=TokenUsage(),
+        )
 
     async def verify(self, claim: StepClaim) -> StepVerdict:
         """Say that it succeeded if something changed."""
@@ -108,8 +135,8 @@ class ShopWorld:
 
     async def act(self, **more: object) -> Reached:
         """Have the goal reached."""
-        given: dict[str, object] = {"url": URL, "local_only": True, "screenshot": False, **more}
-        request = ReachOnPage(task=TASK, goal=GOAL, session=SESSION, caller="me", **given)  # type: ignore[arg-type]  # a test's shorthand
+        given: dict[str, object] = {"goal": GOAL, "url": URL, "local_only": True, "screenshot": False, **more}
+        request = ReachOnPage(task=TASK, session=SESSION, caller="me", **given)  # type: ignore[arg-type]  # a test's shorthand
         return await ActingRun(bus=self.bus, request=request).run()
 
 
@@ -128,6 +155,7 @@ async def shop() -> AsyncGenerator[ShopWorld]:
             await others.serve(subjects.BROWSER_TREE, here.tree, at_once=4)
             await others.serve(subjects.POLICY_CALL, here.call, at_once=4)
             await others.serve(subjects.VERIFY_STEP, here.verify, at_once=4)
+            await others.serve(subjects.CALL_MODEL, here.answer, at_once=4)
             yield here
 
 
@@ -171,6 +199,27 @@ async def test_whoever_dies_at_whichever_line_the_task_is_ended_and_nothing_done
         assert here.effects == {"navigate": 1, "add": 1, "order": 1}, number
         assert [one.string for one in state.actions] == ["click(1)", "click(2)"]
     assert number > FEWEST_LINES
+
+
+@pytest.mark.parametrize(
+    ("goal", "tools"),
+    [
+        ("Choose the red shape", {"agent_look": True}),
+        ("Choose the next thing", {"agent_act": False}),
+        ('Choose the red shape, password "hunter2-but-longer"', {"agent_act": False}),
+    ],
+)
+async def test_a_model_sees_our_page_where_looks_matter_and_no_secret_is_there_and_its_words_are_then_the_pages(
+    goal: str, tools: dict[str, bool]
+) -> None:
+    async with shop() as here:
+        await (await here.bus.objects(subjects.CAPTURES)).put(CAPTURE.name, PICTURE)
+        await here.act(goal=goal, url=None, local_only=False, max_steps=1)
+
+    assert {call.tool: call.messages[-1].parts[0] == SEEN for call in here.asked} == tools
+    assert here.effects["screenshot"] == sum(tools.values())
+    (moved,) = [one for one in here.requests if one.call.name == "navigate"]
+    assert [SHOWN in str(one) for one in moved.context.documents] == [*tools.values()]
 
 
 async def test_what_waits_for_an_approval_goes_on_when_it_is_there() -> None:

@@ -91,9 +91,9 @@ class World:
             task_confidence=min(0.9, claim.certainty) if changed else 0.0,
         )
 
-    async def decide(self, state: object, action: ActionCall, page: PageTree, by: str) -> Decision:
+    async def decide(self, state: object, chosen: Chosen, page: PageTree) -> Decision:
         """Say what the gate says."""
-        del state, action, page, by
+        del state, chosen, page
         return self.decision
 
     async def begun(self, goal: str, number: int = 1) -> TaskLog:

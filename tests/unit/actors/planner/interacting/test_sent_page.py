@@ -168,6 +168,7 @@ def test_a_digest_is_that_of_all_that_was_sent() -> None:
         ("Which loom is cheapest?", BARE, {}, ("full", False, False)),
         ("Click the gear icon", PLACED, {}, ("hybrid", True, True)),
         ("Click the button in the corner", BARE, {}, ("hybrid", True, True)),
+        ("Click the gear icon", PLACED, {"models": False}, ("full", False, False)),
         ("Click the button in the corner", PLACED, {}, None),
         ('Click "Top icon"', BARE, {}, None),
         ("Click Search", BARE, {}, None),
