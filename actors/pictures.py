@@ -1,4 +1,4 @@
-"""Reads pictures that a model may be shown: those that clients send as text, and those that were taken."""
+"""Reads pictures that a model may be shown: those that clients send as text, and those that are kept."""
 
 from __future__ import annotations
 
@@ -6,7 +6,12 @@ import base64
 import re
 from typing import Final
 
+from bus import Bus
+from bus.recording import form_of, outside
 from protocol.models import ImagePart, MediaType
+from protocol.subject_kinds import Objects
+
+_PICTURE: Final = form_of(ImagePart | None)
 
 _DATA_URL: Final = re.compile(r"data:image/[a-z]+;base64,")
 _SIGNATURES: Final[tuple[tuple[re.Pattern[bytes], MediaType], ...]] = (
@@ -33,3 +38,15 @@ def picture_of(data: bytes) -> ImagePart | None:
         if signature.match(data):
             return ImagePart(media_type=media_type, data=data)
     return None
+
+
+async def kept_picture(bus: Bus, store: Objects, name: str) -> ImagePart | None:
+    """Return a picture of a store by its name; None: it is not there, or no longer."""
+
+    async def read() -> ImagePart | None:
+        try:
+            return picture_of(await (await bus.objects(store)).get(name))
+        except (KeyError, ValueError):
+            return None
+
+    return await outside("pictures.kept", name, read, _PICTURE)

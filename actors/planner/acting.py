@@ -12,7 +12,7 @@ from typing import Final
 import anyio
 from msgspec import structs
 
-from actors.pictures import picture_of
+from actors.pictures import kept_picture
 from actors.planner import solving
 from actors.planner.deciding import ClientGate, call_id_of, is_proposed, user_words_of
 from actors.planner.modelled.advisor import PageAdvisor
@@ -209,14 +209,8 @@ class ActingRun:
         number = LOOKING - len(state.actions)
         if number not in self.looks:
             captured = await self.performer.screenshot(call_id=call_id_of(self.request.task, number))
-            self.looks[number] = None if captured is None else await self._image(captured)
+            self.looks[number] = None if captured is None else await kept_picture(self.bus, CAPTURES, captured.name)
         return self.looks[number]
-
-    async def _image(self, captured: Captured) -> ImagePart | None:
-        try:
-            return picture_of(await (await self.bus.objects(CAPTURES)).get(captured.name))
-        except (KeyError, ValueError):  # it had to make room for others
-            return None
 
     async def _tell(self, message: str) -> None:
         watch = self.request.watch

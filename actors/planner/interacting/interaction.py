@@ -8,7 +8,7 @@ import msgspec
 from anyio import to_thread
 from msgspec import UNSET, Struct, UnsetType
 
-from actors.pictures import picture_of, read_picture
+from actors.pictures import kept_picture, read_picture
 from actors.planner.choosing import StepRules
 from actors.planner.deciding import ClientGate
 from actors.planner.interacting.answers import kept_words, round_data, wanted_data
@@ -148,15 +148,11 @@ class Interaction(Struct, frozen=True, kw_only=True):
         """Return the picture that came with a round, or the last one of the task where it is null (001 §5.2)."""
         if screenshot is UNSET:
             return None
-        store = await self.bus.objects(TASK_PICTURES)
         if screenshot is None:
-            try:
-                return picture_of(await store.get(task))
-            except (KeyError, ValueError):
-                return None
+            return await kept_picture(self.bus, TASK_PICTURES, task)
         picture = read_picture(screenshot)
         if picture is not None:
-            await store.put(task, picture.data)
+            await (await self.bus.objects(TASK_PICTURES)).put(task, picture.data)
         return picture
 
     def _round(self, turn: ClientTurn) -> Round:
