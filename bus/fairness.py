@@ -9,6 +9,8 @@ does an account without work here, when it was refused elsewhere, until its pati
 
 from __future__ import annotations
 
+import hashlib
+import re
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
@@ -28,6 +30,12 @@ ACTIVE_S = 60.0
 """How long an account that has nothing at work still counts as one that others share with."""
 
 
+_TOKEN = re.compile(r"[A-Za-z0-9_-]+")
+
+NO_LINE = "-"
+"""The line of work that is done for no account."""
+
+
 class Account(NamedTuple):
     """Whose work it is: a name without a secret, and how many shares it has (1 to MAX_WEIGHT)."""
 
@@ -38,6 +46,11 @@ class Account(NamedTuple):
     def header(self) -> str:
         """Write it as it travels."""
         return f"{self.name} {self.weight}"
+
+    @property
+    def line(self) -> str:
+        """The token of a subject that stands for it: its name, where that is one."""
+        return self.name if _TOKEN.fullmatch(self.name) else hashlib.sha256(self.name.encode()).hexdigest()[:32]
 
 
 def account_of(header: str) -> Account | None:

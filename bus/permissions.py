@@ -152,7 +152,7 @@ def grant(  # noqa: PLR0913, PLR0917 - one for each kind of entry of the table
     for subject in answers:
         uses += _taking_claims(subject.wildcard)
         if isinstance(subject, Work):
-            uses += [*_consuming(stream_name(subject)), *_giving_claims(subject.wildcard)]
+            uses += [*_consuming(stream_name(subject)), *_advancing(subject), *_giving_claims(subject.wildcard)]
             continue
         subscribe.append(subject.wildcard)
         if isinstance(subject, Call):
@@ -253,7 +253,7 @@ def _sending(name: str, publishes: Iterable[Subject[Any]]) -> list[str]:
     for subject in publishes:
         uses += _giving_claims(subject.wildcard)
         if isinstance(subject, Work):
-            uses += [subject.wildcard, f"{_API}.STREAM.INFO.{stream_name(subject)}"]
+            uses += [*subject.kept, f"{_API}.STREAM.INFO.{stream_name(subject)}", *_advancing(subject)]
     return uses
 
 
@@ -277,6 +277,14 @@ def _consuming(stream: str) -> list[str]:
         f"{_API}.CONSUMER.MSG.NEXT.{stream}.{stream}",
         f"$JS.ACK.{stream}.>",
     ]
+
+
+def _advancing(work: Work[Any]) -> list[str]:
+    """Return what moves work from the line of its account into the queue."""
+    if work.share is None:
+        return []
+    stream = stream_name(work)
+    return [work.standing("*"), f"{_API}.STREAM.MSG.GET.{stream}", f"{_API}.STREAM.MSG.DELETE.{stream}"]
 
 
 def _storing(store: str) -> list[str]:

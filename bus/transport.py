@@ -183,8 +183,11 @@ class Taken(Protocol):
 class Queue(Protocol):
     """A durable queue of work, pulled by whoever has room."""
 
-    async def put(self, subject: str, message: BusMessage) -> None:
-        """Add work; returns when it is stored. The header `Nats-Msg-Id` makes a second put of the same id nothing."""
+    async def put(self, message: BusMessage, line: str) -> None:
+        """Add work; returns when it is stored. The header `Nats-Msg-Id` makes a second put of the same id nothing.
+
+        `line` is a token that names whose it is, for work of which each account has a share.
+        """
         ...
 
     async def take(self, limit: int, timeout_s: float) -> list[Taken]:

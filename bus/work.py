@@ -14,7 +14,7 @@ from anyio.abc import TaskGroup
 
 from bus.context import account, conversation, current_account
 from bus.errors import TransportError
-from bus.fairness import account_of
+from bus.fairness import NO_LINE, account_of
 from bus.recording import recorded
 from bus.serving import HANDLER_BROKE, PACKET_REFUSED, Handler
 from bus.stats import Meter
@@ -64,7 +64,8 @@ async def enqueue(queue: Queue, wire: PacketCodec, work: Work[A], args: A, packe
         if (own := current_account()) is not None:
             packed.headers[ACCOUNT] = own.header
         inject(packed.headers)
-        await queue.put(work.pattern, BusMessage(work.pattern, packed.payload, headers=packed.headers))
+        stored = BusMessage(work.pattern, packed.payload, headers=packed.headers)
+        await queue.put(stored, NO_LINE if own is None else own.line)
         if wire.recorder is not None:
             wire.recorder.sent("work", work.pattern, packet, written, None, began_s)
     return packet.id
@@ -153,7 +154,7 @@ class Worker:
                 tasks.cancel_scope.cancel()
         except* TransportError as errors:
             # Not settled, so it is handed out again.
-            log.warning(WORK_LOST, subject=taken.message.subject, reason=str(errors.exceptions[0]))
+            log.warning(WORK_LOST, subject=self.work.pattern, reason=str(errors.exceptions[0]))
         finally:
             self.meter.in_flight -= 1
             self._let_go(taken)
@@ -166,14 +167,14 @@ class Worker:
                 for one in self._deliveries(taken):
                     await one.alive()
             except TransportError as error:
-                log.warning(WORK_LOST, subject=taken.message.subject, reason=str(error))
+                log.warning(WORK_LOST, subject=self.work.pattern, reason=str(error))
 
     async def _handle(self, taken: Taken) -> None:
         started = time.perf_counter()
         try:
             packet: Request[Any] = await self.wire.unpack(taken.message, _REQUEST[self.work.args])
         except MalformedError as malformed:
-            log.warning(PACKET_REFUSED, subject=taken.message.subject, reason=malformed.fault.message)
+            log.warning(PACKET_REFUSED, subject=self.work.pattern, reason=malformed.fault.message)
             self.meter.count(time.perf_counter() - started, malformed.fault.code)
             await self._settle(taken)
             return
@@ -194,7 +195,7 @@ class Worker:
         attributes = {
             "messaging.system": "nats",
             "messaging.operation.type": "process",
-            "messaging.destination.name": message.subject,
+            "messaging.destination.name": self.work.pattern,
             "messaging.message.id": packet.id,
             "messaging.message.conversation_id": packet.conversation.id,
         }
@@ -217,7 +218,7 @@ class Worker:
 
     async def _close(self, packet: Request[Any], taken: Taken, failure: Fault | None) -> None:
         """Settle the work in its queue, by what came of it."""
-        line = {"subject": taken.message.subject, "packet": packet.id, "delivery": taken.deliveries}
+        line = {"subject": self.work.pattern, "packet": packet.id, "delivery": taken.deliveries}
         if failure is None:
             log.info(WORK_DONE, **line)
             await self._settle(taken)

@@ -30,6 +30,8 @@ MAX_ADDED: Final = 1_000
 MAX_NOTE_CHARS: Final = 200_000
 MAX_CAPTURE_CHARS: Final = 200_000
 CAPTURE_CHARS: Final = 24_000
+SHARED_RUNNERS: Final = 4
+"""How many runners one key may keep busy with captures while others wait; what it has more waits in its line."""
 """What is kept of a page unless its capture says otherwise (003, capture)."""
 
 MAX_LINKS: Final = 30

@@ -93,6 +93,30 @@ class Work(Subject[A]):
     A piece that waits to be handed out again keeps its place.
     """
 
+    share: int | None = None
+    """How many pieces of one account stand in the queue at most; None: all of them, in the order in which they came.
+
+    What an account has more waits in a line of its own, of which the first takes the place of each piece that is over:
+    so that accounts take turns, whoever has put how much.
+    """
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """The NATS subjects of what stands in the queue or waits in lines."""
+        return (self.wildcard,) if self.share is None else (self.wildcard, self.standing("*"), self.waiting("*"))
+
+    def standing(self, line: str) -> str:
+        """Return the subject of what stands in the queue of one account's line; `line` is a token."""
+        return f"{self.wildcard}.next.{line}"
+
+    def waiting(self, line: str) -> str:
+        """Return the subject of what waits in one account's line."""
+        return f"{self.wildcard}.line.{line}"
+
+    def either(self, line: str) -> str:
+        """Return what matches both."""
+        return f"{self.wildcard}.*.{line}"
+
 
 class Bucket(Struct, Generic[A], frozen=True):
     """A table of keys and values that every replica may watch (JetStream KV)."""

@@ -55,7 +55,7 @@ from protocol.collection_views import (
     TextInfo,
     TextList,
 )
-from protocol.collections import CollectionLine, DoCapture, DoTransform
+from protocol.collections import SHARED_RUNNERS, CollectionLine, DoCapture, DoTransform
 from protocol.domains import AbsentPage, AskDomain, DomainKnowledge, Foreseen, ForeseePage, HostTexts, Preview
 from protocol.flows import (
     AskFlow,
@@ -234,8 +234,11 @@ RUN_CREATE = Call("run.create", CreateRun, RunAccepted, timeout_ms=10_000)
 RUN_CANCEL = Call("run.cancel", AskRun, CancelAnswer, timeout_ms=10_000)
 RUN_SECRETS = Call("run.secrets.{replica}", AskSecrets, Secrets, timeout_ms=2_000)
 """What is secret in the inputs of a run, asked by the replica that does it of the one that was given it."""
-RUN = Work("run.work", DoRun, at_once=MAX_CONCURRENT_RUNS, max_deliver=None)
-"""A run; the supervisor sets how many are in hand at once by `runs_at_once`. Whoever does it counts the attempts."""
+RUN = Work("run.work", DoRun, at_once=MAX_CONCURRENT_RUNS, share=MAX_CONCURRENT_RUNS, max_deliver=None)
+"""A run; the supervisor sets how many are in hand at once, and of one key in the queue, by `runs_at_once`.
+
+Whoever does it counts the attempts.
+"""
 RUN_GET = Call("run.get", AskRun, Run, timeout_ms=10_000)
 RUN_LIST = Call("run.list", ListRuns, RunList, timeout_ms=10_000)
 RUN_FOLLOW = Call("run.follow", FollowRun, RunNews, timeout_ms=30_000)
@@ -272,8 +275,11 @@ COLLECTION_IMPORT = Call("collection.import", ImportSources, ImportedSources, ti
 TEXT_LIST = Call("text.list", ListTexts, TextList, timeout_ms=10_000)
 TEXT_GET = Call("text.get", AskText, TextInfo, timeout_ms=10_000)
 PASSAGES = Call("collection.passages", SearchPassages, Passages, timeout_ms=10_000)
-CAPTURE = Work("capture.work", DoCapture, max_deliver=None)
-"""A page that is to be read into a collection; whoever does it counts the attempts."""
+CAPTURE = Work("capture.work", DoCapture, share=SHARED_RUNNERS * 8, max_deliver=None)
+"""A page that is to be read into a collection; whoever does it counts the attempts.
+
+The supervisor sets how many of one key are in the queue by `captures_at_once`.
+"""
 TRANSFORM = Work("transform.work", DoTransform, max_deliver=None)
 """A text that is to be made of a collection."""
 

@@ -158,7 +158,12 @@ def _subject_row(
 
 def _work_limits(work: Work[Any]) -> str:
     times = "again and again" if work.max_deliver is None else f"{work.max_deliver} times"
-    return ", ".join([markdown.ms(work.ack_wait_ms), times, *([f"{work.at_once} at once"] if work.at_once else [])])
+    return ", ".join([markdown.ms(work.ack_wait_ms), times, *_shares(work)])
+
+
+def _shares(work: Work[Any]) -> list[str]:
+    at_once = [f"{work.at_once} at once"] if work.at_once else []
+    return [*at_once, *([f"{work.share} of a key in the queue"] if work.share else [])]
 
 
 _KEYS = ("U...", "U...")

@@ -36,9 +36,10 @@ from bus.nats.transport import connect as connect_nats
 from bus.nats.transport import hide_credentials
 from bus.permissions import EVERYTHING, OBSERVER, Grant, observer, onlooker
 from bus.seal import Seal
+from protocol.collections import SHARED_RUNNERS
 from protocol.faults import Code, FaultError, fault
 from protocol.subject_kinds import Bucket, Journal, Objects, Work
-from protocol.subjects import RUN, table
+from protocol.subjects import CAPTURE, RUN, table
 
 START_TIMEOUT_S = 60.0
 
@@ -181,7 +182,13 @@ def _kept(plan: Plan) -> list[Bucket[Any] | Objects | Journal[Any] | Work[Any]]:
 
 def _sized(work: Work[Any], settings: Settings) -> Work[Any]:
     """Return the work with its numbers as they are set."""
-    return replace(work, at_once=settings.runs_at_once) if work.pattern == RUN.pattern else work
+    match work.pattern:
+        case RUN.pattern:
+            return replace(work, at_once=settings.runs_at_once, share=settings.runs_at_once)
+        case CAPTURE.pattern:
+            return replace(work, share=SHARED_RUNNERS * settings.captures_at_once)
+        case _:
+            return work
 
 
 def _close_port(plan: Plan, gateways: list[Slot]) -> None:

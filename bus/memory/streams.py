@@ -144,6 +144,8 @@ class Waiting:
     """One piece of work, and from when on it may be handed out."""
 
     message: BusMessage
+    line: str
+    standing: bool = False
     visible_at: float = 0.0
     deliveries: int = 0
 
@@ -156,18 +158,34 @@ class HeldWork:
     waiting: dict[str, Waiting] = field(default_factory=dict[str, Waiting])
     identities: set[str] = field(default_factory=set[str])
 
-    def add(self, message: BusMessage) -> None:
+    def add(self, message: BusMessage, line: str) -> None:
         """Add work, once for each id."""
         identity = message.headers.get("Nats-Msg-Id", f"#{len(self.identities)}")
         if identity not in self.identities:
             self.identities.add(identity)
-            self.waiting[identity] = Waiting(message)
+            self.waiting[identity] = Waiting(message, line, standing=self.work.share is None)
+            self._advance(line)
+
+    def finish(self, identity: str) -> None:
+        """Take out what is done; the next of its line takes its place."""
+        if (done := self.waiting.pop(identity, None)) is not None:
+            self._advance(done.line)
+
+    def _advance(self, line: str) -> None:
+        """Have as much of a line stand in the queue, behind all that does, as is its share."""
+        if self.work.share is None:
+            return
+        own = [(identity, one) for identity, one in self.waiting.items() if one.line == line]
+        room = self.work.share - sum(one.standing for _, one in own)
+        for identity, one in [item for item in own if not item[1].standing][: max(0, room)]:
+            one.standing = True
+            self.waiting[identity] = self.waiting.pop(identity)
 
     def visible(self, limit: int) -> list[tuple[str, Waiting]]:
         """Hand out up to `limit` pieces: first what was handed out before, then as much that is new as has a place."""
         now = anyio.current_time()
         placed = [one for one in self.waiting.items() if one[1].deliveries and not self._dead(one[1], now)]
-        new = [one for one in self.waiting.items() if not one[1].deliveries]
+        new = [one for one in self.waiting.items() if one[1].standing and not one[1].deliveries]
         if self.work.at_once is not None:
             new = new[: max(0, self.work.at_once - len(placed))]
         taken = [*(one for one in placed if one[1].visible_at <= now), *new][:limit]
@@ -221,7 +239,7 @@ class MemoryTaken(Struct, frozen=True):
     async def finish(self) -> None:
         """Take it out."""
         self.check_connected()
-        self.inner.waiting.pop(self.key, None)
+        self.inner.finish(self.key)
 
     async def again(self, delay_s: float) -> None:
         """Put it back."""
@@ -237,11 +255,11 @@ class MemoryQueue(Struct, frozen=True):
     check_connected: Callable[[], None]
     check_publish: Callable[[str], None]
 
-    async def put(self, subject: str, message: BusMessage) -> None:
+    async def put(self, message: BusMessage, line: str) -> None:
         """Add work, once for each id."""
         self.check_connected()
-        self.check_publish(subject)
-        self.inner.add(message)
+        self.check_publish(message.subject)
+        self.inner.add(message, line)
 
     async def take(self, limit: int, timeout_s: float) -> list[Taken]:
         """Take up to `limit` pieces of work."""

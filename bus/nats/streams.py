@@ -61,7 +61,6 @@ class _Stream(Struct, frozen=True):
 
 class _Consumer(Struct, frozen=True):
     name: str
-    num_pending: int = 0
     num_ack_pending: int = 0
     num_redelivered: int = 0
     num_waiting: int = 0
@@ -119,7 +118,7 @@ def _figures(stream: _Stream, consumers: tuple[_Consumer, ...]) -> StreamFigures
         consumers=tuple(
             ConsumerFigures(
                 name=one.name,
-                waiting=one.num_pending,
+                waiting=max(0, state.messages - one.num_ack_pending),  # those in lines, too
                 in_hand=one.num_ack_pending,
                 again=one.num_redelivered,
                 pulling=one.num_waiting,

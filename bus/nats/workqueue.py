@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+import time
+from collections.abc import Mapping
+from typing import Any, NamedTuple, cast
 
 import anyio
 import msgspec
+import structlog
 from msgspec import Struct
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
-from nats.js.api import AckPolicy, ConsumerConfig, DiscardPolicy, RetentionPolicy, StorageType, StreamConfig
-from nats.js.errors import NotFoundError
+from nats.js.api import (
+    AckPolicy,
+    ConsumerConfig,
+    DiscardPolicy,
+    RawStreamMsg,
+    RetentionPolicy,
+    StorageType,
+    StreamConfig,
+    StreamInfo,
+)
+from nats.js.errors import APIError, NotFoundError
 
 from bus.errors import TransportError
 from bus.nats.client import HearingClient, Waits, translated_errors
@@ -27,6 +40,30 @@ CONFIRM_S = 5
 _NOTHING_THERE = ("404", "408")
 """The server's word for: no work in the time allowed."""
 
+SWEEP_S = 5
+"""How often each replica looks for lines that somebody who died was about to advance."""
+
+_SHARE = "share"
+"""The metadata of a stream that says how much of one account stands in the queue."""
+
+_ID = "Nats-Msg-Id"
+_LINED = "line."
+"""Before the id of what waits in a line."""
+
+_GONE = (10043, 10057)
+"""Codes of the JetStream API: no message of that sequence, any more."""
+
+NOT_ADVANCED = "work_not_advanced"
+
+log = structlog.stdlib.get_logger()
+
+
+class _Line(NamedTuple):
+    """How much more of a line may stand in the queue, and how much waits."""
+
+    room: int
+    waiting: int
+
 
 class WorkQueue:
     """The queue of one kind of work."""
@@ -37,6 +74,7 @@ class WorkQueue:
         self._stream = client.jetstream()
         self._work = work
         self._name = stream_name(work)
+        self._swept_at = -math.inf
         self.waits = Waits()
 
     async def open(self) -> None:
@@ -48,23 +86,33 @@ class WorkQueue:
                 await self._create()
 
     async def arrange(self) -> None:
-        """Make the stream with its consumer, or give the consumer there is the numbers of the work."""
+        """Make the stream with its consumer, or give those that there are the numbers of the work."""
         await self.open()
         with translated_errors():
+            config = (await self._stream.stream_info(self._name)).config
+            metadata = {**(config.metadata or {}), **self._metadata}
+            if config.subjects != [*self._work.kept] or config.metadata != metadata:
+                await self._stream.update_stream(config.evolve(subjects=[*self._work.kept], metadata=metadata))
             await self._consume()
 
     async def _create(self) -> None:
         await self._stream.add_stream(
             StreamConfig(
                 name=self._name,
-                subjects=[self._work.wildcard],
+                subjects=[*self._work.kept],
                 retention=RetentionPolicy.WORK_QUEUE,
                 discard=DiscardPolicy.NEW,
                 storage=StorageType.FILE,
                 duplicate_window=DUPLICATE_WINDOW_S,
+                metadata=self._metadata,
             )
         )
         await self._consume()
+
+    @property
+    def _metadata(self) -> dict[str, str]:
+        """Where everybody who puts or finishes reads the share that the overseer has set."""
+        return {} if self._work.share is None else {_SHARE: str(self._work.share)}
 
     async def _consume(self) -> None:
         await self._stream.add_consumer(
@@ -75,19 +123,86 @@ class WorkQueue:
                 ack_wait=self._work.ack_wait_ms / 1000,
                 max_deliver=_or_any(self._work.max_deliver),
                 max_ack_pending=_or_any(self._work.at_once),
+                filter_subjects=None if self._work.share is None else [self._work.wildcard, self._work.standing("*")],
             ),
         )
 
-    async def put(self, subject: str, message: BusMessage) -> None:
+    async def put(self, message: BusMessage, line: str) -> None:
         """Add work; returns when it is stored, which its id keeps from happening twice."""
-        with translated_errors():
-            await self.waits.again(
-                lambda: self._stream.publish(subject, message.payload, headers=dict(message.headers))
-            )
+        if self._work.share is None:
+            await self._store(message.subject, message.payload, message.headers)
+            return
+        stands = await self._look(line)
+        if stands.room > 0 and not stands.waiting:
+            await self._store(self._work.standing(line), message.payload, message.headers)
+            return
+        headers = dict(message.headers)
+        if identity := headers.get(_ID):
+            headers[_ID] = _LINED + identity  # its own is for its place in the queue
+        await self._store(self._work.waiting(line), message.payload, headers)
+        await self._advance(line)
 
     async def take(self, limit: int, timeout_s: float) -> list[Taken]:
         """Take up to `limit` pieces of work."""
+        if self._work.share is not None and time.monotonic() >= self._swept_at + SWEEP_S:
+            self._swept_at = time.monotonic()
+            await self._sweep()
         return await self.waits.again(lambda: self._pull(limit, timeout_s))
+
+    async def refill(self, subject: str) -> None:
+        """Have the next of its line take the place of what is done; where this fails, a sweep does."""
+        if self._work.share is None:
+            return
+        try:
+            await self._advance(subject.rpartition(".")[2])
+        except TransportError as error:
+            log.warning(NOT_ADVANCED, subject=self._work.pattern, reason=str(error))
+
+    async def _store(self, subject: str, payload: bytes, headers: Mapping[str, str]) -> None:
+        with translated_errors():
+            await self.waits.again(lambda: self._stream.publish(subject, payload, headers=dict(headers)))
+
+    async def _advance(self, line: str) -> None:
+        """Have as much of a line stand in the queue as is its share; what two replicas move at once is there once."""
+        while True:
+            stands = await self._look(line)
+            if stands.room <= 0 or not stands.waiting:
+                return
+            with translated_errors():
+                try:
+                    first = await self._first(self._work.waiting(line))
+                except NotFoundError:
+                    continue
+            kept = cast("dict[str, str]", first.headers or {})
+            headers = {name: value.removeprefix(_LINED) for name, value in kept.items()}
+            await self._store(self._work.standing(line), first.data or b"", headers)
+            with translated_errors():
+                await self._delete(first)
+
+    async def _look(self, line: str) -> _Line:
+        info = await self._info(self._work.either(line))
+        counts = info.state.subjects or {}
+        share = int((info.config.metadata or {}).get(_SHARE, self._work.share or 1))
+        return _Line(share - counts.get(self._work.standing(line), 0), counts.get(self._work.waiting(line), 0))
+
+    async def _sweep(self) -> None:
+        """Advance every line: whoever should have done so may have died."""
+        for subject in (await self._info(self._work.waiting("*"))).state.subjects or {}:
+            await self._advance(subject.rpartition(".")[2])
+
+    async def _info(self, subjects: str) -> StreamInfo:
+        with translated_errors():
+            return await self.waits.again(lambda: self._stream.stream_info(self._name, subjects_filter=subjects))
+
+    async def _first(self, subject: str) -> RawStreamMsg:
+        return await self.waits.again(lambda: self._stream.get_msg(self._name, seq=1, subject=subject, next=True))
+
+    async def _delete(self, message: RawStreamMsg) -> None:
+        try:
+            await self.waits.again(lambda: self._stream.delete_msg(self._name, message.seq or 0))
+        except APIError as error:
+            if error.err_code not in _GONE:
+                raise
 
     async def _pull(self, limit: int, timeout_s: float) -> list[Taken]:
         """Ask on an inbox of its own, which is drained after the first answer: by then all there is has arrived.
@@ -103,7 +218,7 @@ class WorkQueue:
             nonlocal refusal
             status = (message.headers or {}).get("Status", "")
             if not status:
-                taken.append(TakenMessage(message, self.waits))
+                taken.append(TakenMessage(message, self))
             elif status not in _NOTHING_THERE:
                 refusal = (message.headers or {}).get("Description", status)
             answered.set()
@@ -150,7 +265,7 @@ class TakenMessage(Struct, frozen=True):
     """One piece of work in hand."""
 
     inner: Msg
-    waits: Waits
+    queue: WorkQueue
 
     @property
     def message(self) -> BusMessage:
@@ -170,7 +285,8 @@ class TakenMessage(Struct, frozen=True):
     async def finish(self) -> None:
         """Take it out of the queue."""
         with translated_errors():
-            await self.waits.again(lambda: self.inner.ack_sync(timeout=CONFIRM_S))
+            await self.queue.waits.again(lambda: self.inner.ack_sync(timeout=CONFIRM_S))
+        await self.queue.refill(self.inner.subject)
 
     async def again(self, delay_s: float) -> None:
         """Put it back."""

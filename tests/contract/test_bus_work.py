@@ -12,6 +12,7 @@ import pytest
 from bus import Bus, TransportError, conversation
 from bus.context import current_conversation
 from bus.errors import ForbiddenError
+from bus.fairness import NO_LINE
 from bus.serving import Handler
 from bus.transport import BusMessage
 from protocol.faults import Code, FaultError, fault, rate_limited
@@ -149,7 +150,7 @@ async def test_garbage_is_dropped(make_world: MakeWorld) -> None:
         await worker.serve(CHORE, do, at_once=1)
         await bus.transport.flush()
         queue = await bus.transport.queue(CHORE)
-        await queue.put(CHORE.pattern, BusMessage(CHORE.pattern, b"garbage", headers={"Nats-Msg-Id": "garbage"}))
+        await queue.put(BusMessage(CHORE.pattern, b"garbage", headers={"Nats-Msg-Id": "garbage"}), NO_LINE)
         await bus.enqueue(CHORE, Ask(text="good"))
         await until(lambda: worker.figures().served == 2)
 

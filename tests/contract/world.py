@@ -50,6 +50,7 @@ TOLD = Event("events.test.told", Ask)
 MAX_DELIVER = 3
 CHORE = Work("work.chore", Ask, ack_wait_ms=ACK_WAIT_MS, max_deliver=MAX_DELIVER)
 FEW = Work("work.few", Ask, ack_wait_ms=2 * ACK_WAIT_MS, at_once=2, max_deliver=None)
+FAIR = Work("work.fair", Ask, ack_wait_ms=ACK_WAIT_MS, at_once=2, share=2, max_deliver=None)
 PLACES = Bucket("places", Ask)
 FLEETING = Bucket("fleeting", Ask, ttl_ms=300)
 SAFE = Bucket("safe", Ask, sealed=True)
@@ -67,7 +68,7 @@ Furniture = Work[Any] | Bucket[Any] | Objects | Journal[Any]
 """What only an overseer may make."""
 
 FURNITURE: tuple[Furniture, ...] = (
-    *(CHORE, FEW),
+    *(CHORE, FEW, FAIR),
     *(PLACES, FLEETING, SAFE, SESSIONS, KEY_ENDS),
     *(FILES, SMOKE, CUPBOARD, STRONGROOM),
     *(DIARY, CIPHERS, SLATE, STRIP, ARCHIVE),
@@ -77,12 +78,12 @@ GRANTS = {
     "asker": grant(
         "asker",
         [TOLD],
-        [*CALLS, TOLD, CHORE, FEW],
+        [*CALLS, TOLD, CHORE, FEW, FAIR],
         [PLACES, FLEETING],
         [FILES, SMOKE, CUPBOARD],
         [DIARY, SLATE, STRIP, ARCHIVE],
     ),
-    "answerer": grant("answerer", [*CALLS, TOLD, CHORE, FEW], [ASK], [PLACES], [FILES], [DIARY]),
+    "answerer": grant("answerer", [*CALLS, TOLD, CHORE, FEW, FAIR], [ASK], [PLACES], [FILES], [DIARY]),
     "keeper": grant("keeper", [SECRET], []),
     "trusted": grant("trusted", [], [], [SAFE, SESSIONS, KEY_ENDS], [STRONGROOM], [CIPHERS]),
     "stranger": grant("stranger", [], []),

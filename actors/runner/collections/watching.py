@@ -15,6 +15,8 @@ from actors.runner.collections.capturing import Capturing
 from actors.runner.collections.history import CollectionHistory
 from bus import TransportError
 from bus.clock import now_ms
+from bus.context import account
+from bus.fairness import Account
 from protocol.collection_views import AskCollection, CollectionChanged, CollectionInfo, SourceInfo
 from protocol.collections import MAX_SOURCES, CollectionCreated, CollectionRefreshed, SourceKind, collection_topic
 from protocol.faults import Code, FaultError
@@ -143,7 +145,8 @@ class Watching:
         if history.added is None:
             return True
         try:
-            job, history = await self.capturing.queue(history, history.added, f"watch_{number}")
+            with account(Account(history.added.caller)):
+                job, history = await self.capturing.queue(history, history.added, f"watch_{number}")
         except FaultError as error:
             if error.fault.code is Code.VALIDATION_UNKNOWN_SOURCE:  # it has been deleted meanwhile
                 return True

@@ -8,6 +8,7 @@ from anyio.lowlevel import checkpoint
 
 from bus import Bus
 from bus.errors import ForbiddenError, TransportError
+from bus.fairness import NO_LINE
 from bus.memory import Broker
 from bus.permissions import grant
 from bus.transport import BusMessage, weight
@@ -47,7 +48,7 @@ async def test_who_puts_work_may_not_take_it() -> None:
     with anyio.fail_after(TEST_S):
         async with Broker() as broker:
             queue = await broker.connect("maker", grant("maker", [], [CHORE])).queue(CHORE)
-            await queue.put(CHORE.pattern, BusMessage(CHORE.pattern, b"x", headers={"Nats-Msg-Id": "1"}))
+            await queue.put(BusMessage(CHORE.pattern, b"x", headers={"Nats-Msg-Id": "1"}), NO_LINE)
 
             with pytest.raises(ForbiddenError):
                 await queue.take(1, 0)
