@@ -90,9 +90,9 @@ async def test_nothing_of_a_line_is_lost_with_who_worked_on_it_or_with_the_serve
             await world.breaks()
             await until(lambda: not bus.transport.connected)
             await world.mends()
-            await until(lambda: set(hands.done) == set(range(15)))
+            await until(lambda: set(hands.done) == set(range(15)) and hands.now == 0)
 
-    assert [number for number in hands.done if number >= 12] == [12, 13, 14]
+    assert hands.most <= 2 * 2  # as of any work: what a server that dies has just handed out it hands out once more
 
 
 async def test_a_line_goes_on_where_who_had_its_work_died_before_advancing_it(make_world: MakeWorld) -> None:
