@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import msgspec
 
-from protocol.actions import Action
+from protocol.actions import OPERATOR, Action
 from protocol.faults import Code, Fault, FaultError, fault
+
+_DISK_FULL = (
+    "The disk of Weft's data folder is full: nothing more can be kept until there is room; pages are still read."
+)
+_FREE_DISK = Action(
+    action="make_room",
+    description="Have the operator free space on that disk (16 MB at least), then send the same request again.",
+)
 
 _TURN_MS = 2_000
 """When a key that has too much at work may have room again."""
@@ -66,6 +74,16 @@ class TransportError(FaultError):
     def __str__(self) -> str:
         """Return the reason."""
         return self.reason
+
+
+class StorageFullError(TransportError):
+    """Something could not be written for want of room on the disk; it can be once somebody has made some."""
+
+    def __init__(self, reason: str) -> None:
+        """Keep `reason` for the log."""
+        super().__init__(reason)
+        full = fault(Code.CONFIG_STORAGE_FULL, _DISK_FULL, actions=(_FREE_DISK, OPERATOR))
+        self.fault = msgspec.structs.replace(full, retryable=True)
 
 
 class LineTooLargeError(FaultError):

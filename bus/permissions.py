@@ -25,6 +25,7 @@ from protocol.subjects import (
     SESSION_HEALTH,
     SESSION_LIST,
     SESSION_REFRESH,
+    STORAGE_FILLED,
 )
 
 CLAIMS = "CLAIMS"
@@ -44,6 +45,10 @@ _API = "$JS.API"
 
 _OF_EACH = (REPLICA_READY.wildcard, REPLICA_GONE.wildcard, RECORDED.wildcard)
 """What every actor tells: that it is there, that it goes, and what it has noted of conversations."""
+
+
+_OF_ALL = (REPLICA_GONE.wildcard, STORAGE_FILLED.wildcard)
+"""What everybody hears: which replica goes, and that there is no room on the disk."""
 
 
 class Grant(Struct, frozen=True):
@@ -147,7 +152,7 @@ def grant(  # noqa: PLR0913, PLR0917 - one for each kind of entry of the table
     name = micro_name(actor)
     publishes = tuple(publishes)
     publish = [*_OF_EACH, "$SRV.STATS", *_calling(publishes)]
-    subscribe = [f"{INBOX}.{name}.>", REPLICA_GONE.wildcard, "$SRV.*", f"$SRV.*.{name}", f"$SRV.*.{name}.*"]
+    subscribe = [f"{INBOX}.{name}.>", *_OF_ALL, "$SRV.*", f"$SRV.*.{name}", f"$SRV.*.{name}.*"]
     uses, hears = [*_replying(), *_sending(name, publishes)], list[str]()
     for subject in answers:
         uses += _taking_claims(subject.wildcard)
@@ -180,7 +185,7 @@ def client(
 ) -> Grant:
     """Work out the grant of somebody who asks as an actor does, and answers nothing: it reads the tables it watches."""
     publishes, subscribes = tuple(publishes), tuple(subscribes)
-    subscribe = [f"{INBOX}.{micro_name(name)}.>", REPLICA_GONE.wildcard, *(subject.wildcard for subject in subscribes)]
+    subscribe = [f"{INBOX}.{micro_name(name)}.>", *_OF_ALL, *(subject.wildcard for subject in subscribes)]
     uses, hears = _sending(micro_name(name), publishes), list[str]()
     for subject in subscribes:
         uses += _taking_claims(subject.wildcard)
@@ -195,9 +200,7 @@ def client(
 
 def host() -> Grant:
     """Return the grant of who starts the actors of one host among several: it makes nothing, and asks nothing."""
-    return Grant(
-        (REPLICA_GONE.wildcard, "$SRV.STATS"), (f"{INBOX}.host.>", REPLICA_READY.wildcard, REPLICA_GONE.wildcard)
-    )
+    return Grant((REPLICA_GONE.wildcard, "$SRV.STATS"), (f"{INBOX}.host.>", REPLICA_READY.wildcard, *_OF_ALL))
 
 
 def offerer(name: str) -> Grant:

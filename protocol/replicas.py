@@ -30,6 +30,12 @@ class ReplicaGone(Struct, frozen=True, kw_only=True):
     answers: tuple[str, ...] = ()
 
 
+class StorageFilled(Struct, frozen=True, kw_only=True):
+    """The disk of what is kept has no room: nothing is written until there is some again. Told every few seconds."""
+
+    free_bytes: int
+
+
 class WhyAbsent(Struct, frozen=True, kw_only=True):
     """WHY_ABSENT: a replica that runs, but cannot do what it is for, answers this and nothing else."""
 

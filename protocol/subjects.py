@@ -125,6 +125,7 @@ from protocol.replicas import (
     ReplicaGone,
     ReplicaReady,
     ReplyTaken,
+    StorageFilled,
     WhyAbsent,
 )
 from protocol.routes import (
@@ -375,6 +376,8 @@ RECORDED = Event("events.conversation.recorded", RecordedBatch)
 
 REPLICA_READY = Event("events.actor.ready", ReplicaReady)
 REPLICA_GONE = Event("events.actor.gone", ReplicaGone)
+STORAGE_FILLED = Event("events.storage.filled", StorageFilled)
+"""Told by who runs the NATS: nats-server itself answers nothing to what it cannot write."""
 
 
 SESSIONS = Bucket("sessions", SavedSession, sealed=True)

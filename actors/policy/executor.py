@@ -16,6 +16,7 @@ from actors.policy.call_log import CallBook, CallLog
 from bus import Bus
 from bus.clock import now_ms
 from bus.context import remaining_ms
+from bus.errors import StorageFullError
 from protocol.faults import Category, Code, Fault, FaultError, fault
 from protocol.policy import RunTool, ToolErrorCode, ToolResult, ToolStatus
 from protocol.subjects import APPROVAL_NEWS, MAX_TOOL_MS, TOOL
@@ -42,10 +43,14 @@ MARGIN_MS: Final = 1_000
 
 @dataclass(eq=False)
 class _InHand:
-    """A call that is being run here, and what came of it; None where that could not be written down."""
+    """A call that is being run here, and what came of it; None where that could not be written down.
+
+    `full`: nor can it be until there is room, so that nobody waits for it.
+    """
 
     over: anyio.Event = field(default_factory=anyio.Event)
     result: ToolResult | None = None
+    full: StorageFullError | None = None
 
 
 @dataclass
@@ -75,6 +80,8 @@ class Executor:
             if history.replica == self.bus.replica:
                 hand = self._begin(history, run)
                 await hand.over.wait()
+                if hand.full is not None:
+                    raise hand.full
                 if hand.result is not None:
                     return hand.result
                 run = None
@@ -135,6 +142,7 @@ class Executor:
             hand.result = result
         except FaultError as error:
             log.warning(CALL_NOT_ENDED, call=decided.call, code=error.fault.code)
+            hand.full = error if isinstance(error, StorageFullError) else None
         finally:
             del self._in_hand[decided.call]
             hand.over.set()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
 import anyio
@@ -82,10 +82,12 @@ class NatsServer:
         self._pid, self._child = child.pid, child
         return child
 
-    async def watch_room(self, gone: anyio.Event) -> None:
-        """Look after its disk until it is gone for good."""
+    async def watch_room(self, gone: anyio.Event, tell: Callable[[int], Awaitable[None]]) -> None:
+        """Look after its disk until it is gone for good, and tell how much is free as long as that is not enough."""
         while not gone.is_set():
             await self.look()
+            if self._is_full:
+                await tell(await to_thread.run_sync(self._free, self._folder))
             with anyio.move_on_after(_LOOK_S):
                 await gone.wait()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -15,9 +16,9 @@ from msgspec import Struct
 from actors.runtime.spawners import Child
 from bus import Bus, TransportError
 from protocol.faults import Code, FaultError, fault
-from protocol.replicas import ReplicaGone, ReplicaReady
+from protocol.replicas import ReplicaGone, ReplicaReady, StorageFilled
 from protocol.subject_kinds import Subject
-from protocol.subjects import REPLICA_GONE, REPLICA_READY
+from protocol.subjects import REPLICA_GONE, REPLICA_READY, STORAGE_FILLED
 
 log = structlog.stdlib.get_logger()
 
@@ -118,10 +119,14 @@ class Supervisor:
             return
         answers = tuple(subject.answered_by(slot.replica).wildcard for subject in slot.answers)
         gone = ReplicaGone(actor=slot.name, replica=slot.replica, reason=reason, answers=answers)
-        try:
+        with suppress(TransportError):
             await self._bus.tell(REPLICA_GONE, gone)
-        except TransportError:
-            return
+
+    async def tell_filled(self, free_bytes: int) -> None:
+        """Publish that there is no room for what is kept."""
+        if self._bus is not None:
+            with suppress(TransportError):
+                await self._bus.tell(STORAGE_FILLED, StorageFilled(free_bytes=free_bytes))
 
     # -- readiness ---------------------------------------------------------------------------------------------------
 

@@ -222,7 +222,7 @@ async def _nats(
     server = NatsServer(spawner, folder, settings, plan.users())
     slot = Slot("nats-server", server.start, vital=True, log=str(server.log))
     group.start_soon(supervisor.keep, slot)
-    group.start_soon(server.watch_room, slot.gone)
+    group.start_soon(server.watch_room, slot.gone, supervisor.tell_filled)
     try:
         yield await server.url()
     finally:

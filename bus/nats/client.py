@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -14,12 +15,16 @@ from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 from nats.errors import Error
 from nats.js import JetStreamContext
+from nats.js.errors import APIError
 
-from bus.errors import TransportError
+from bus.errors import StorageFullError, TransportError
 
 T = TypeVar("T")
 
 OnArrival = Callable[[Msg], Awaitable[None]]
+
+FULL = frozenset({10047, 10077})
+"""Codes of the JetStream API: no storage, and a stream that refuses what would exceed its size."""
 
 SERVER_API = "$JS.API"
 """The prefix of the JetStream API in the account that has it."""
@@ -34,6 +39,8 @@ class HearingClient(Client):
 
     api: str = SERVER_API
     """The prefix by which this connection reaches JetStream."""
+    full_until_s: float = 0.0
+    """Until when, by the monotonic clock, it is known that there is no room for what is written."""
 
     def __init__(self) -> None:
         """Hand nothing over yet."""
@@ -143,6 +150,21 @@ FAILURES = (Error, TimeoutError, OSError)
 def failure(error: Exception) -> TransportError:
     """Make the TransportError that names what nats-py raised."""
     return TransportError(str(error) or type(error).__name__)
+
+
+@contextmanager
+def translated_writes(client: HearingClient) -> Generator[None]:
+    """Turn what nats-py raises inside into a TransportError, which says so where there was no room.
+
+    nats-server (2.15) answers nothing where its disk is full, so that the wait for an answer ends with its time.
+    """
+    try:
+        yield
+    except FAILURES as error:
+        refused = isinstance(error, APIError) and error.err_code in FULL
+        if refused or (isinstance(error, TimeoutError) and time.monotonic() < client.full_until_s):
+            raise StorageFullError(str(error) or type(error).__name__) from error
+        raise failure(error) from error
 
 
 @contextmanager

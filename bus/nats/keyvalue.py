@@ -18,7 +18,7 @@ from nats.js.api import DiscardPolicy, RawStreamMsg, RePublish, StorageType, Str
 from nats.js.errors import APIError, NotFoundError
 
 from bus.errors import TransportError
-from bus.nats.client import HearingClient, Waits, translated_errors, unsubscribe
+from bus.nats.client import HearingClient, Waits, translated_errors, translated_writes, unsubscribe
 from bus.nats.streams import WRONG_LAST, get_batch, header
 from bus.permissions import bucket_stream
 from bus.transport import KeyEntry, LineSignal
@@ -121,7 +121,7 @@ class KeyValue:
 
     async def _write(self, key: str, value: bytes, headers: dict[str, str], revision: int | None) -> int:
         subject = self._subject(_checked(key))
-        with translated_errors():
+        with translated_writes(self._client):
             if revision is None:
                 return (
                     await self.waits.again(lambda: self._jetstream.publish(subject, value, headers={**headers} or None))

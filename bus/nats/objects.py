@@ -14,7 +14,7 @@ from nats.js.errors import BucketNotFoundError, NotFoundError
 from nats.js.object_store import ObjectStore as NatsObjectStore
 
 from bus.errors import TransportError
-from bus.nats.client import HearingClient, Waits, translated_errors
+from bus.nats.client import HearingClient, Waits, translated_errors, translated_writes
 from bus.nats.streams import get_batch, header, make
 from bus.permissions import object_stream
 from protocol.subject_kinds import Objects
@@ -73,7 +73,7 @@ class ObjectStore:
         async def ask() -> None:
             await (await self._bucket()).put(name, data)
 
-        with translated_errors():
+        with translated_writes(self._client):
             await self.waits.again(ask)
 
     async def get(self, name: str) -> bytes:

@@ -15,8 +15,8 @@ from nats.js.api import DiscardPolicy, RePublish, RetentionPolicy, StorageType, 
 from nats.js.errors import APIError, NotFoundError
 
 from bus.errors import JournalFullError
-from bus.nats.client import HearingClient, Waits, translated_errors, unsubscribe
-from bus.nats.streams import FULL, WRONG_LAST, get_batch, get_one, header, make
+from bus.nats.client import FULL, HearingClient, Waits, translated_errors, translated_writes, unsubscribe
+from bus.nats.streams import WRONG_LAST, get_batch, get_one, header, make
 from bus.permissions import journal_stream
 from bus.transport import Callback, LineSignal, StreamRecord, check_line
 from protocol.subject_kinds import Journal
@@ -86,7 +86,7 @@ class JournalRecords:
         if last is not None:
             headers["Nats-Expected-Last-Subject-Sequence"] = str(last)
         subject = self._subject(topic)
-        with translated_errors():
+        with translated_writes(self._client):
             try:
                 stored = await self.waits.again(lambda: self._jetstream.publish(subject, data, headers=dict(headers)))
             except APIError as error:

@@ -21,9 +21,6 @@ from bus.transport import ConsumerFigures, StreamFigures
 _NO_ROOM = (10028, 10047)
 """Codes of the JetStream API: not enough memory, not enough storage."""
 
-FULL = frozenset({10047, 10077})
-"""Codes of the JetStream API: no storage, and a stream that refuses what would exceed its size."""
-
 WRONG_LAST = 10071
 """Code of the JetStream API: the subject has another last message."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
@@ -31,6 +32,7 @@ from bus.nats.workqueue import WorkQueue
 from bus.permissions import STORE_API, micro_name
 from bus.transport import INBOX, BusMessage, Callback, OnMessage, OnRefused, StreamFigures, inbox_of, weight
 from protocol.subject_kinds import Bucket, Journal, Objects, Work
+from protocol.subjects import STORAGE_FILLED
 
 log = structlog.stdlib.get_logger()
 
@@ -88,6 +90,10 @@ def hide_credentials(url: str) -> str:
     return ",".join(_bare(one) for one in url.split(","))
 
 
+FULL_S = 10.0
+"""How long it counts that the disk was told to be full; as long as it is, that is told every few seconds."""
+
+
 def _bare(url: str) -> str:
     scheme, separator, rest = url.rpartition("://")
     return f"{scheme}{separator}{rest.rpartition('@')[2]}"
@@ -118,6 +124,11 @@ class NatsTransport:
 
     async def open(self, url: str, key: NKey | None, store_url: str = "") -> None:
         """Connect: to the bus, and where things are kept in another account, to that."""
+        await self._connect_both(url, key, store_url)
+        with translated_errors():
+            await self._client.subscribe(STORAGE_FILLED.wildcard, cb=self._filled)
+
+    async def _connect_both(self, url: str, key: NKey | None, store_url: str) -> None:
         if key is None and not store_url:
             await self._connect(self._client, url, None, lost=self._on_lost, back=self._on_all_back)
             return
@@ -331,6 +342,9 @@ class NatsTransport:
                 await callback()
             except TransportError as error:
                 log.warning(SERVER_COMPLAINED, actor=self._actor, reason=str(error))
+
+    async def _filled(self, _: Msg) -> None:
+        self._store.full_until_s = time.monotonic() + FULL_S
 
     async def _on_closed(self) -> None:
         self.closed.set()

@@ -26,7 +26,7 @@ from nats.js.api import (
 from nats.js.errors import APIError, NotFoundError
 
 from bus.errors import TransportError
-from bus.nats.client import HearingClient, Waits, translated_errors
+from bus.nats.client import HearingClient, Waits, translated_errors, translated_writes
 from bus.permissions import stream_name
 from bus.transport import BusMessage, Taken
 from protocol.subject_kinds import Work
@@ -159,7 +159,7 @@ class WorkQueue:
             log.warning(NOT_ADVANCED, subject=self._work.pattern, reason=str(error))
 
     async def _store(self, subject: str, payload: bytes, headers: Mapping[str, str]) -> None:
-        with translated_errors():
+        with translated_writes(self._client):
             await self.waits.again(lambda: self._stream.publish(subject, payload, headers=dict(headers)))
 
     async def _advance(self, line: str) -> None:
