@@ -22,7 +22,9 @@ from anyio import to_thread
 from msgspec import Struct, inspect
 
 from protocol.actions import Action
+from protocol.codec import parted
 from protocol.faults import Code, FaultError, fault
+from protocol.shapes import in_words
 
 log = structlog.stdlib.get_logger()
 
@@ -212,7 +214,9 @@ def line_of(text: str, place: Place, message: str = "") -> int:
 
 def _words(error: msgspec.ValidationError, place: Place) -> str:
     where = f"{place.header} " if place.header.endswith("]") else ""
-    return f"{where}{place.key + ': ' if place.key else ''}{error}"
+    reason, path = parted(str(error))
+    at = f" - at `${path}`" if path else ""
+    return f"{where}{place.key + ': ' if place.key else ''}{in_words(reason)}{at}"
 
 
 def _stamp(path: Path) -> object:

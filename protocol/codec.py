@@ -11,6 +11,7 @@ import msgspec
 from msgspec import inspect
 
 from protocol.faults import Code, FaultError, fault
+from protocol.shapes import in_words
 
 T = TypeVar("T")
 
@@ -94,6 +95,7 @@ def malformed(code: Code, complaint: str, kind: Any = None) -> MalformedError:
             words = choices(kind, path)
         elif absent and absent[1] == _UNKNOWN:
             words = fields(kind, path)
+    reason = in_words(reason)
     reason = f"{_shortened(reason)}; there are {', '.join(words)}" if words else _shortened(reason)
     message = f"{name}: {reason}" if name else reason
     return MalformedError(fault(code, message, field=name or None))

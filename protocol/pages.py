@@ -34,7 +34,7 @@ from protocol.visits import VisitRequest
 VISIBLE_CHARS = 4_000
 """How much of what a page shows travels to the verifier."""
 
-Url = Annotated[str, Meta(min_length=1, max_length=MAX_URL_CHARS)]
+Url = Annotated[str, Meta(min_length=1, max_length=MAX_URL_CHARS, pattern=r"\S")]
 
 
 class BrowsePage(Struct, frozen=True, kw_only=True):

@@ -46,7 +46,7 @@ def list_collections(
     if not listed.collections:
         terminal.err().print('You have none yet. Begin one: weft collections new "My reading"', soft_wrap=True)
         return
-    rows = [(one.id, str(one.sources), str(one.failed or ""), one.title) for one in listed.collections]
+    rows = [(one.id, str(one.sources), str(one.failed or ""), terminal.cut(one.title)) for one in listed.collections]
     terminal.print_rows(("COLLECTION", "SOURCES", "FAILED", "TITLE"), rows, wrap_last=True)
 
 
@@ -86,10 +86,10 @@ def show(
         terminal.write(terminal.json_text(view))
         return
     one = view.collection
-    terminal.write(f"{terminal.one_line(one.title)} ({one.id}): {view.total} sources")
+    terminal.write(f"{terminal.cut(one.title)} ({one.id}): {view.total} sources")
     if one.watch_every_ms:
         terminal.write(f"read anew every {terminal.duration_text(one.watch_every_ms)}")
-    rows = [(one.id, one.status.value, _age(one), one.title or one.url) for one in view.sources]
+    rows = [(one.id, one.status.value, _age(one), terminal.cut(one.title or one.url)) for one in view.sources]
     terminal.print_rows(("SOURCE", "STATUS", "READ", "TITLE"), rows, wrap_last=True)
 
 

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 PIPE_COLUMNS = 1_000
 
+MAX_TITLE_CHARS = 80
+
 _SEQUENCE = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor, clearing
     r"|\x1b[\]PX^_][^\x07\x1b\x9c]{0,4096}(?:\x07|\x1b\\|\x9c)"  # OSC, DCS, SOS, PM, APC: titles, links, clipboard
@@ -50,6 +52,12 @@ def plain(text: str) -> str:
 def one_line(text: str) -> str:
     """Take out the same, and set the text in one line."""
     return " ".join(plain(text).split())
+
+
+def cut(text: str) -> str:
+    """Return a title as a line shows it: whole up to `MAX_TITLE_CHARS`."""
+    line = one_line(text)
+    return line if len(line) <= MAX_TITLE_CHARS else f"{line[: MAX_TITLE_CHARS - 1].rstrip()}…"
 
 
 def plain_markdown(markdown: str) -> str:

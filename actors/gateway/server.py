@@ -20,6 +20,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.frames import CloseCode
 
 from actors.gateway.access.limits import ConnectionLimits
 from actors.gateway.http import HttpStatusError, invalid, refusal
@@ -312,6 +313,17 @@ class CountedSocket(WebSocketsSansIOProtocol):
         super().__init__(*arguments, **named)
         self._others = others
         self._abort: asyncio.TimerHandle | None = None
+
+    def send_receive_event_to_app(self) -> None:
+        """Close the connection on text that is no UTF-8 (RFC 6455 §8.1), which uvicorn logs as an error of ours."""
+        if self.curr_msg_data_type == "text" and not self.close_sent:
+            try:
+                b"".join(self.frames).decode()
+            except UnicodeDecodeError:
+                self.conn.send_close(CloseCode.INVALID_DATA)
+                self.handle_parser_exception()
+                return
+        super().send_receive_event_to_app()
 
     def on_task_complete(self, task: asyncio.Task[None]) -> None:
         """Wait no longer than this for the client to close its side."""

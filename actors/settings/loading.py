@@ -20,6 +20,7 @@ from msgspec import Meta, Struct
 from actors.settings.settings import SECRETS, Settings, masked
 from protocol.actions import Action
 from protocol.faults import Code, FaultError, fault
+from protocol.shapes import in_words
 
 SHIPPED = "config/weft.toml"
 
@@ -149,7 +150,7 @@ def _convert(name: str, raw: object, origin: str) -> object:
             return tuple(str(ipaddress.ip_network(network)) for network in cast("tuple[str, ...]", value))
     except (msgspec.ValidationError, ValueError, RuntimeError) as error:  # RuntimeError: ~nobody has no home folder
         # both quote the value, and these may hold a secret
-        reason = "not in the form it must have" if name in {*SECRETS, "nats_url"} else str(error)
+        reason = "not in the form it must have" if name in {*SECRETS, "nats_url"} else in_words(str(error))
         cure = f"{name} is {type_text(kind)}: {meta_of(name).description}"
         raise invalid(name, f"{name}, set by {origin}: {reason}", cure) from None
     return value

@@ -108,6 +108,7 @@ _DENIED = 999
 """A status of its own kind, with which some sites turn programs away."""
 
 _STATUSES: Mapping[int, tuple[Code, str]] = {
+    HTTPStatus.PAYMENT_REQUIRED: (Code.CONTENT_PAYWALLED, "The site wants to be paid for this page"),
     HTTPStatus.PROXY_AUTHENTICATION_REQUIRED: (Code.HTTP_PROXY_REFUSED, "A proxy on the way wants a login"),
     _DENIED: (Code.BLOCKED_BOT_DETECTION, "The site turns programs away"),
     HTTPStatus.FORBIDDEN: (Code.HTTP_FORBIDDEN, "The site refuses access to this page"),
@@ -124,6 +125,7 @@ _CLASSES = {
 
 
 _STATUS_KINDS: Mapping[int, PageKind] = {
+    HTTPStatus.PAYMENT_REQUIRED: PageKind.PAYWALL,
     HTTPStatus.FORBIDDEN: PageKind.FORBIDDEN,
     HTTPStatus.NOT_FOUND: PageKind.NOT_FOUND,
     HTTPStatus.GONE: PageKind.GONE,

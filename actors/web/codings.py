@@ -17,6 +17,9 @@ class _Decoder(Protocol):
     def decode(self, data: bytes) -> Iterator[bytes]: ...
 
 
+DAMAGED = "The site's compressed answer ends early, or cannot be unpacked."
+
+
 class CodingWatch:
     """Unpacks a body beside whoever passes it on, and keeps nothing of it."""
 

@@ -20,7 +20,7 @@ from actors import redact
 from actors.addresses import Network
 from actors.web import guard
 from actors.web.cache_transport import Clock, Served
-from actors.web.codings import ends_early
+from actors.web.codings import DAMAGED, ends_early
 from actors.web.cookies import Jar
 from actors.web.host_limiter import HostLimiter, Turn
 from protocol.browse import Freshness, NetworkRequest
@@ -181,8 +181,7 @@ def faults() -> Generator[None]:
         code = Code.NETWORK_TLS_FAILED if _broke_in_tls(error) else Code.NETWORK_CONNECTION_FAILED
         raise FaultError(fault(code)) from error
     except httpx2.DecodingError as error:
-        message = "The site's compressed answer ends early, or cannot be unpacked."
-        raise FaultError(fault(Code.NETWORK_CONNECTION_FAILED, message)) from error
+        raise FaultError(fault(Code.NETWORK_CONNECTION_FAILED, DAMAGED)) from error
     except (httpx2.HTTPError, ssl.SSLError) as error:  # one of TLS in the middle of an answer is raised as it is
         raise FaultError(fault(Code.NETWORK_CONNECTION_FAILED)) from error
 

@@ -53,6 +53,7 @@ MISSES = (
     Miss("/status/400", 502, Code.HTTP_CLIENT_ERROR, 400),
     Miss("/status/401", 502, Code.AUTH_MISSING_SESSION, 401),
     Miss("/status/407", 502, Code.HTTP_PROXY_REFUSED, 407),
+    Miss("/status/402", 502, Code.CONTENT_PAYWALLED, 402),
     Miss("/status/403", 502, Code.HTTP_FORBIDDEN, 403),
     Miss("/status/404", 502, Code.HTTP_NOT_FOUND, 404),
     Miss("/status/410", 502, Code.HTTP_NOT_FOUND, 410),
@@ -93,6 +94,13 @@ def ask(weft: System, site: Site, miss: Miss) -> tuple[httpx2.Response, Structur
     """Make the request; what is quick for us must not wait for the site."""
     answer = weft.browse(site.url(miss.path), RAPID_S, **miss.options)
     return answer, refused(answer)
+
+
+@pytest.mark.browser
+def test_an_answer_that_cannot_be_unpacked_is_told_as_such(weft: System, site: Site) -> None:
+    _, error = ask(weft, site, Miss("/broken-gzip", 502, Code.NETWORK_CONNECTION_FAILED))
+
+    assert error.error == "The site's compressed answer ends early, or cannot be unpacked"
 
 
 @requirement("000.3.structured-error")

@@ -6,6 +6,7 @@ import re
 
 from playwright.async_api import Error, Request, TimeoutError  # noqa: A004 - its name
 
+from actors.web.codings import DAMAGED
 from protocol.actions import Action
 from protocol.browsers.pageinfo import PastDialog
 from protocol.faults import Code, Fault, FaultError, fault
@@ -26,6 +27,7 @@ _CODES = {
     "ERR_INVALID_URL": Code.SECURITY_URL_BLOCKED,
     "ERR_INSUFFICIENT_RESOURCES": Code.PAGE_CRASHED,
 }
+_UNPACKED = "ERR_CONTENT_DECODING_FAILED"
 _TLS = ("ERR_CERT_", "ERR_SSL_", "ERR_BAD_SSL_")
 _CRASHES = ("Page crashed", "Target crashed", "Target closed", "has been closed", "Connection closed")
 _DOWNLOAD = "Download is starting"
@@ -48,6 +50,11 @@ def code_of(failure: str) -> Code:
     if match[1].startswith(_TLS):
         return Code.NETWORK_TLS_FAILED
     return _CODES.get(match[1], Code.NETWORK_CONNECTION_FAILED)
+
+
+def load_fault(failure: str) -> Fault:
+    """Return the fault of a page that was not loaded, by Chromium's error text."""
+    return fault(code_of(failure), DAMAGED if _UNPACKED in failure else None)
 
 
 def redirects(request: Request) -> int:

@@ -19,7 +19,7 @@ from anyio.abc import SocketAttribute
 
 from actors.fetchers.playwright.proxy_client import CHUNK_BYTES, Client, Headers
 from actors.fetchers.playwright.single_attempts import SingleAttempts
-from actors.web.codings import CodingWatch
+from actors.web.codings import DAMAGED, CodingWatch
 from protocol.faults import Code, Fault, FaultError, fault
 
 LOOPBACK = "127.0.0.1"
@@ -103,7 +103,7 @@ class Proxy:
                 tasks.cancel_scope.cancel()
 
     def refusal(self, url: str) -> Fault | None:
-        """Return the fault of the last connection to the host of `url`, if it failed."""
+        """Return the fault of the last connection to the host of `url`, or answer of it, if that failed."""
         return self._refusals.get(_authority(url))
 
     async def _accept(self, stream: anyio.abc.SocketStream, pool: httpcore2.AsyncConnectionPool) -> None:
@@ -188,7 +188,8 @@ class Proxy:
             headers = _end_to_end(response.headers)
             if _is_coded_page(headers):
                 body = _whole(body, CodingWatch(headers, _MAX_WATCHED_BYTES))
-            await client.respond(response.status, _reason(response.status), headers, body)
+            with self._recording(_authority(target)):
+                await client.respond(response.status, _reason(response.status), headers, body)
         finally:
             with anyio.move_on_after(_CLOSE_S, shield=True), suppress(*_BROKEN):
                 await response.aclose()
@@ -210,7 +211,7 @@ class Proxy:
 
     @contextmanager
     def _recording(self, authority: str) -> Generator[None]:
-        """Record why no connection to `authority` was made; raises it as a broken connection."""
+        """Record why there was no whole answer of `authority`; raises it as a broken connection."""
         try:
             yield
         except FaultError as error:
@@ -270,7 +271,7 @@ async def _whole(body: AsyncGenerator[bytes], watch: CodingWatch) -> AsyncGenera
     """Pass a compressed body on, one piece behind; its last piece comes only where it is whole.
 
     Raises:
-        anyio.BrokenResourceError: it ends early, or cannot be unpacked.
+        FaultError: NETWORK_CONNECTION_FAILED, it ends early, or cannot be unpacked.
     """
     held = b""
     async with aclosing(body):
@@ -281,9 +282,9 @@ async def _whole(body: AsyncGenerator[bytes], watch: CodingWatch) -> AsyncGenera
             try:
                 watch.feed(chunk)
             except httpx2.DecodingError as error:
-                raise anyio.BrokenResourceError from error
+                raise FaultError(fault(Code.NETWORK_CONNECTION_FAILED, DAMAGED)) from error
     if watch.ends_early:
-        raise anyio.BrokenResourceError
+        raise FaultError(fault(Code.NETWORK_CONNECTION_FAILED, DAMAGED))
     if held:
         yield held
 

@@ -141,7 +141,7 @@ class Tab:
         if self.shows_error:
             raise self._load_fault(self.recorder.failure)
         if self.recorder.broken:
-            raise FaultError(fault(Code.NETWORK_CONNECTION_FAILED))
+            raise self._load_fault("")
 
     def fault(self, error: Error | CrashedError) -> FaultError:
         """Map an error of the browser's to a fault."""
@@ -161,7 +161,7 @@ class Tab:
             return FaultError(self.gate.refused)
         code = faults.code_of(failure)
         refusal = self.gate.proxy.refusal(self.recorder.main_url) if code is Code.NETWORK_CONNECTION_FAILED else None
-        return FaultError(refusal or fault(code))
+        return FaultError(refusal or faults.load_fault(failure))
 
     async def _state(self, deadline_s: float) -> DocumentState:
         try:

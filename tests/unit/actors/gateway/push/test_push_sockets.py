@@ -134,6 +134,17 @@ async def test_a_ping_is_answered_and_what_is_no_message_is_refused_without_an_e
         assert (await heard(socket))["event"] == "pusher:pong"
 
 
+async def test_text_that_is_no_utf_8_closes_its_socket_and_is_logged_by_nobody(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with push_server() as push, push.opened() as socket:
+        await began(socket)
+        await socket.send(b'{"event":"\xff"}', text=True)
+        code, _ = await closed(socket)
+
+    assert (code, caplog.records) == (1007, [])
+
+
 @pytest.mark.parametrize(("texts", "count"), [("x" * (MAX_FRAME_BYTES + 1), 1), ('{"event":"pusher:pong"}', 400)])
 async def test_who_says_too_much_is_closed(texts: str, count: int) -> None:
     async with push_server() as push, push.opened() as socket:
