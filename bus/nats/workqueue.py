@@ -17,6 +17,7 @@ from nats.js.api import (
     AckPolicy,
     ConsumerConfig,
     DiscardPolicy,
+    PubAck,
     RawStreamMsg,
     RetentionPolicy,
     StorageType,
@@ -158,26 +159,29 @@ class WorkQueue:
         except TransportError as error:
             log.warning(NOT_ADVANCED, subject=self._work.pattern, reason=str(error))
 
-    async def _store(self, subject: str, payload: bytes, headers: Mapping[str, str]) -> None:
+    async def _store(self, subject: str, payload: bytes, headers: Mapping[str, str]) -> PubAck:
         with translated_writes(self._client):
-            await self.waits.again(lambda: self._stream.publish(subject, payload, headers=dict(headers)))
+            return await self.waits.again(lambda: self._stream.publish(subject, payload, headers=dict(headers)))
 
     async def _advance(self, line: str) -> None:
-        """Have as much of a line stand in the queue as is its share; what two replicas move at once is there once."""
-        while True:
-            stands = await self._look(line)
-            if stands.room <= 0 or not stands.waiting:
-                return
+        """Have as much of a line stand in the queue as is its share; what two replicas move at once is there once.
+
+        One look is enough: whoever puts or finishes something meanwhile looks after that.
+        """
+        room, waiting = await self._look(line)
+        while room > 0 and waiting > 0:
             with translated_errors():
                 try:
                     first = await self._first(self._work.waiting(line))
                 except NotFoundError:
-                    continue
+                    return
             kept = cast("dict[str, str]", first.headers or {})
             headers = {name: value.removeprefix(_LINED) for name, value in kept.items()}
-            await self._store(self._work.standing(line), first.data or b"", headers)
+            stored = await self._store(self._work.standing(line), first.data or b"", headers)
             with translated_errors():
                 await self._delete(first)
+            waiting -= 1
+            room -= 0 if stored.duplicate else 1
 
     async def _look(self, line: str) -> _Line:
         info = await self._info(self._work.either(line))
