@@ -61,6 +61,7 @@ _BEGINNINGS: Final = (
     ("^(?:(?:nats|", "addresses of NATS with commas between them, such as nats://127.0.0.1:4222"),
     ("^(?:>|", "a subject of NATS, such as web.fetch.* or >"),
     ("^(?:[0-9]{1,13}|", "a time, such as 2026-05-01T12:00:00Z or the milliseconds since 1970"),
+    ("^(?:data:image/", "a JPEG, PNG or WebP in base64, such as /9j/4AAQSkZJRg=="),
     ("^(?:anthropic|", "provider and model with a slash between them, such as openai/gpt-4o"),
     ("^(BRAVE_API_KEY|", "BRAVE_API_KEY, TAVILY_API_KEY or a name such as SEARCH_KEY_MINE"),
     ("^(?:https?://)?(?:(?:", "the host of a site, such as example.com or example.com:8443"),

@@ -1,4 +1,4 @@
-"""Compares the packets of a replay with those of its recording; ids, times and the names of replicas are left aside."""
+"""Compares the packets of a replay with those of its recording; what is another each time is left aside."""
 
 from __future__ import annotations
 
@@ -18,7 +18,11 @@ from protocol.recordings import EntryKind, RecordedEntry
 _NAMES_OF_ONE: Final = frozenset({"id", "created_at", "conversation", "in_reply_to", "sender", "protocol"})
 """What of a packet is its own, and of no other that says the same."""
 
-_TIME: Final = re.compile(r"(?:^|_)(?:at|ms|us|time|timestamp|duration|fetched|now|elapsed)$|(?:At|Ms|Us|Time)$")
+_FRESH: Final = re.compile(
+    r"(?:^|_)(?:at|ms|us|time|timestamp|duration|fetched|now|elapsed|sealed)$|(?:At|Ms|Us|Time)$"
+)
+"""The names of what is another each time: times, and what is sealed."""
+
 _MAX_QUOTED: Final = 300
 
 
@@ -37,7 +41,7 @@ class PacketDifference(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def canonical(written: bytes) -> str:
-    """Return JSON as one text, without secrets and times: equal for what says the same."""
+    """Return JSON as one text, without secrets and what is another each time: equal for what says the same."""
     return msgspec.json.encode(_plain(msgspec.json.decode(written)), order="sorted").decode()
 
 
@@ -141,19 +145,19 @@ def _plain(value: Any) -> Any:
     masked: Any = mask_packet(value)
     packet = cast("dict[str, Any]", masked) if isinstance(masked, dict) else {}
     if "protocol" in packet and "sender" in packet:
-        return {key: _timeless(inner) for key, inner in packet.items() if key not in _NAMES_OF_ONE}
-    return _timeless(masked)
+        return {key: _lasting(inner) for key, inner in packet.items() if key not in _NAMES_OF_ONE}
+    return _lasting(masked)
 
 
-def _timeless(value: Any) -> Any:
+def _lasting(value: Any) -> Any:
     if isinstance(value, dict):
         fields = cast("dict[str, Any]", value)
         return {
-            key: None if _TIME.search(key) and not isinstance(inner, dict | list) else _timeless(inner)
+            key: None if _FRESH.search(key) and not isinstance(inner, dict | list) else _lasting(inner)
             for key, inner in fields.items()
         }
     if isinstance(value, list):
-        return [_timeless(inner) for inner in cast("Sequence[Any]", value)]
+        return [_lasting(inner) for inner in cast("Sequence[Any]", value)]
     return value
 
 
