@@ -11,7 +11,7 @@ import signal
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -39,6 +39,12 @@ _MEMORY_S = 5.0
 """How long after an end for memory a page that is gone is taken for the one that was ended."""
 
 _MAX_DEPTH = 16
+_RENDERER = "--type=renderer"
+_COMPUTED = slice(11, 13)
+"""Of /proc/PID/stat, counted after the name: what a process has computed, in ticks (proc(5))."""
+
+_STEP = 10_000_000
+"""By how many bytes the browser's own process changes until that is shared out."""
 
 
 class MemoryLimits(Struct, frozen=True):
@@ -50,11 +56,17 @@ class MemoryLimits(Struct, frozen=True):
 
 
 class ProcessSize(Struct, frozen=True):
-    """A process of a browser, and the bytes that it holds; `root` is the browser's own."""
+    """A process of a browser, and the bytes it holds; `root` is the browser's own, which has `kept` more for it."""
 
     pid: int
     size: int
     root: bool = False
+    kept: int = 0
+
+    @property
+    def weight(self) -> int:
+        """The bytes that would be free without it."""
+        return self.size + self.kept
 
 
 def overgrown(held: Iterable[ProcessSize], limits: MemoryLimits) -> ProcessSize | None:
@@ -62,9 +74,9 @@ def overgrown(held: Iterable[ProcessSize], limits: MemoryLimits) -> ProcessSize 
 
     The browser's own process goes, with all pages, only where it holds more than half of what all may.
     """
-    all_of_it = sorted(held, key=lambda one: one.size, reverse=True)
+    all_of_it = sorted(held, key=lambda one: one.weight, reverse=True)
     pages = [one for one in all_of_it if not one.root]
-    if pages and pages[0].size > limits.page:
+    if pages and pages[0].weight > limits.page:
         return pages[0]
     if sum(one.size for one in all_of_it) <= limits.all:
         return None
@@ -72,6 +84,33 @@ def overgrown(held: Iterable[ProcessSize], limits: MemoryLimits) -> ProcessSize 
     if root is not None and root.size * 2 > limits.all:
         return root
     return pages[0] if pages else root
+
+
+@dataclass(eq=False)
+class RootMemory:
+    """Estimates what the browser's own process keeps for each page, such as blobs and files, by the page's process.
+
+    Nobody says for whom it is: what it has grown by is shared out among the pages by what they computed meanwhile.
+    """
+
+    kept: dict[int, float] = field(default_factory=dict[int, float])
+    _size: int = 0
+    _computed: Mapping[int, int] = field(default_factory=dict[int, int])
+
+    def has_changed(self, size: int) -> bool:
+        """Whether there is something to share out."""
+        return abs(size - self._size) >= _STEP
+
+    def share_out(self, size: int, computed: Mapping[int, int]) -> None:
+        """Share out what it has grown by since the last time; `computed` is how long each page ever did, in ticks."""
+        spent = {pid: ticks - self._computed.get(pid, 0) for pid, ticks in computed.items()}
+        growth, total = (size - self._size if self._size else 0), sum(spent.values())
+        left = min(size / self._size, 1.0) if self._size else 1.0
+        self.kept = {
+            pid: self.kept.get(pid, 0.0) * left + (max(growth, 0) * ticks / total if total else 0.0)
+            for pid, ticks in spent.items()
+        }
+        self._size, self._computed = size, computed
 
 
 @dataclass(eq=False)
@@ -92,6 +131,7 @@ class MemoryWatch:
     _stopped: Event = field(default_factory=Event)
     _parents: dict[int, int] = field(default_factory=dict[int, int])
     _ended: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=_MAX_DEPTH))
+    _of_root: RootMemory = field(default_factory=RootMemory)
     _last_pid: int = 0
     _scanned_s: float = 0.0
 
@@ -111,13 +151,18 @@ class MemoryWatch:
 
     def _look(self) -> None:
         self._learn()
-        held = [ProcessSize(pid, _size(pid, self.limits.page), pid == self.root) for pid in self._tree()]
+        sizes = {pid: _size(pid, self.limits.page) for pid in self._tree()}
+        if self._of_root.has_changed(sizes.get(self.root, 0)):
+            pages = [pid for pid in sizes if _RENDERER in command(pid)]
+            self._of_root.share_out(sizes.get(self.root, 0), {pid: _computed(pid) for pid in pages})
+        kept = self._of_root.kept
+        held = [ProcessSize(pid, size, pid == self.root, round(kept.get(pid, 0))) for pid, size in sizes.items()]
         self.held = sum(one.size for one in held)
         self.largest = max(self.largest, *(one.size for one in held), 0)
         victim = overgrown(held, self.limits)
         if victim is None:
             return
-        single = not victim.root and victim.size > self.limits.page
+        single = not victim.root and victim.weight > self.limits.page
         self._ended.append((time.monotonic(), self.limits.page if single else self.limits.all))
         with suppress(ProcessLookupError, PermissionError):
             os.kill(victim.pid, signal.SIGKILL)
@@ -190,6 +235,10 @@ def _processes() -> Iterator[int]:
 def _parent(pid: int) -> int:
     fields = _read(pid, "stat").rpartition(") ")[2].split()
     return int(fields[_PARENT]) if fields else 0
+
+
+def _computed(pid: int) -> int:
+    return sum(map(int, _read(pid, "stat").rpartition(") ")[2].split()[_COMPUTED]))
 
 
 def _read(pid: int, name: str) -> str:

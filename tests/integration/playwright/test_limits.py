@@ -44,6 +44,8 @@ ENDLESS = {
     "workers": "const u = URL.createObjectURL(new Blob(['const a=[]; for(;;) a.push(new Uint8Array(1e7).fill(1))']));"
     "for (let i = 0; i < 4; i++) a.push(new Worker(u));"
     "setInterval(() => document.body.append('.'), 5)",
+    "blobs": "setInterval(() => { for (let i = 0; i < 20; i++) a.push(new Blob([new Uint8Array(1e7).fill(a.length)]));"
+    "document.body.append('.') })",
     "canvas": "setInterval(() => { const c = document.createElement('canvas'); c.width = c.height = 4000;"
     "a.push(c); const x = c.getContext('2d'); x.fillRect(0, 0, 4000, 4000); x.getImageData(0, 0, 1, 1);"
     "document.body.append(c) })",

@@ -8,7 +8,7 @@ import pytest
 
 from actors.fetchers.playwright import browser_sandbox, chromium
 from actors.fetchers.playwright.browser_sandbox import BrowserSandbox
-from actors.fetchers.playwright.memory import MemoryLimits, ProcessSize, overgrown
+from actors.fetchers.playwright.memory import MemoryLimits, ProcessSize, RootMemory, overgrown
 from actors.settings import Settings
 from protocol.replicas import Absence
 
@@ -135,3 +135,24 @@ def test_what_holds_too_much_is_ended_and_the_browser_itself_last(
     ended = overgrown(held, LIMITS)
 
     assert (ended.size if ended else None) == (victim * MB if victim else None)
+
+
+def test_a_page_answers_for_what_the_browser_keeps_for_it() -> None:
+    held = [ProcessSize(1, 90 * MB, root=True), ProcessSize(2, 40 * MB), ProcessSize(3, 10 * MB, kept=61 * MB)]
+
+    ended = overgrown(held, LIMITS)
+
+    assert ended == held[2]
+
+
+def test_what_the_browser_grows_by_is_shared_out_by_what_pages_computed_meanwhile_and_shrinks_with_it() -> None:
+    memory = RootMemory()
+    memory.share_out(40 * MB, {2: 500})
+    begun = memory.kept
+    memory.share_out(140 * MB, {2: 510, 3: 90})
+    grown = memory.kept
+    memory.share_out(70 * MB, {2: 600, 3: 90})
+
+    assert begun == {2: 0}
+    assert grown == {2: 10 * MB, 3: 90 * MB}
+    assert memory.kept == {2: 5 * MB, 3: 45 * MB}
