@@ -29,6 +29,9 @@ MAX_TITLE_CHARS = 200
 _STATE_S = 2.0
 """How long cookies and storage may take to read, where a page does not respond."""
 
+_PAUSE_S = 60.0
+"""How long only cookies are read after the storage took longer: a page may have frames of hundreds of origins."""
+
 _RESPONSE_S = 2.0
 _MAX_DOWNLOADING = 5
 
@@ -63,6 +66,9 @@ class OpenSession:
 
     downloading: int = 0
     """Downloads in flight."""
+
+    _whole_from_s: float = 0.0
+    """From when on storage is read again."""
 
     _open_tabs: dict[int, OpenTab] = field(default_factory=dict[int, OpenTab])
     _tab_locks: dict[int, anyio.Lock] = field(default_factory=dict[int, anyio.Lock])
@@ -179,12 +185,14 @@ class OpenSession:
     async def snapshot(self) -> BrowserRecord:
         """Update the record with cookies, storage and the addresses of the tabs, and return it."""
         pages = [open_tab.page for open_tab in self._open_tabs.values() if open_tab.responds]
-        whole = len(pages) == len(self._open_tabs)
+        whole = len(pages) == len(self._open_tabs) and anyio.current_time() >= self._whole_from_s
         with anyio.move_on_after(_STATE_S) as timeout, suppress(Error):
             await self.context.save(pages, whole=whole)
         if timeout.cancelled_caught:
-            for open_tab in self._open_tabs.values():
-                await open_tab.probe()
+            self._whole_from_s = anyio.current_time() + _PAUSE_S
+            async with anyio.create_task_group() as probes:
+                for open_tab in self._open_tabs.values():
+                    probes.start_soon(open_tab.probe)
         await self.prune_tabs()
         state = fitting(self.context.session.state)
         self.record = replace(self.record, state=state, tabs=self.tabs, used=now_ms())

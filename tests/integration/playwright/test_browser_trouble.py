@@ -6,9 +6,11 @@ import os
 import signal
 from collections.abc import Generator
 
+import anyio
 import pytest
 
 from actors.fetchers.playwright import browser, devtools, open_session
+from actors.fetchers.playwright.browser import SessionContext
 from protocol.browsers.operations import (
     Click,
     CloseTab,
@@ -30,7 +32,7 @@ from protocol.browsers.operations import (
 from protocol.browsers.results import Acted, Navigated, PageInfo, Stable, TabCreated, Tabs
 from protocol.faults import Code
 from tests.integration.playwright.browsing import Browsing, page
-from tests.integration.playwright.driving import Driving, code, driving, site_and_browser
+from tests.integration.playwright.driving import LIMIT_S, Driving, code, driving, site_and_browser
 from tests.integration.playwright.test_life import process
 from tests.support.scale import first, one_in
 
@@ -202,3 +204,21 @@ def test_what_a_page_meddles_with_is_no_inner_error(it: Driving) -> None:
     )
 
     assert it.code(Click(element_id=it.id_of("Go"))) in (Code.EXECUTION_ERROR, None)
+
+
+def test_storage_that_takes_too_long_to_read_is_left_alone_for_a_while(
+    web: Browsing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = list[bool]()
+
+    async def never(_context: SessionContext, _pages: object = None, *, whole: bool = True) -> None:
+        wanted.append(whole)
+        await anyio.sleep(LIMIT_S if whole else 0)
+
+    with driving(web) as driven:
+        driven.show("<title>One</title>")
+        monkeypatch.setattr(SessionContext, "save", never)
+        driven.do(GetPageInfo(), PageInfo)
+        driven.do(GetPageInfo(), PageInfo)
+
+    assert wanted[:2] == [True, False]

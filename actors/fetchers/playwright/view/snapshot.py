@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -44,13 +43,14 @@ async def take_snapshot(tab: Tab, *, hidden: bool = False) -> PageSnapshot:
     snapshot = await snapshot_document(document, hidden=hidden)
     if not snapshot.frames:
         return snapshot
-    inner = _FrameElements(hidden, time.monotonic() + FRAMES_S)
-    await inner.gather(document, snapshot, _MAX_DEPTH)
+    inner = _FrameElements(hidden)
+    with anyio.move_on_after(FRAMES_S) as timeout:
+        await inner.gather(document, snapshot, _MAX_DEPTH)
     return replace(
         snapshot,
         elements=(*snapshot.elements, *inner.elements),
         total=snapshot.total + inner.total,
-        cut=snapshot.cut or inner.cut,
+        cut=snapshot.cut or inner.cut or timeout.cancelled_caught,
     )
 
 
@@ -75,10 +75,9 @@ async def way_to(document: TabDocument, element_id: str) -> Way | None:
 
 @dataclass
 class _FrameElements:
-    """Gathers the elements in the frames of a page, until the time is up."""
+    """Gathers the elements in the frames of a page; those that it has are whole whenever it is cancelled."""
 
     hidden: bool
-    until_s: float
     elements: list[PageElement] = field(default_factory=list[PageElement])
     total: int = 0
     frames: int = 0
@@ -87,7 +86,7 @@ class _FrameElements:
     async def gather(self, document: TabDocument, outer: PageSnapshot, depth: int) -> None:
         """Gather from the frames of a document, and from theirs."""
         for frame in outer.frames:
-            if depth == 0 or self.frames >= _MAX_FRAMES or time.monotonic() > self.until_s:
+            if depth == 0 or self.frames >= _MAX_FRAMES:
                 self.cut = True
                 return
             self.frames += 1
