@@ -81,6 +81,10 @@ class SessionContext:
         """Return the limit of memory, in bytes, for which a page of the browser was ended just now; 0 for none."""
         return self._process.watch.excess() if self._process.watch else 0
 
+    def strained(self) -> bool:
+        """Return whether events of pages come faster than they are read."""
+        return self._process.strained
+
     def released(self) -> None:
         """Count this context as closed."""
         self._process.released()

@@ -33,7 +33,12 @@ LOST = "browser_lost"
 
 _START_S = 30.0
 _STOP_S = 5.0
-_ASK_S = 5.0
+_ASK_S, _IDLE_ASK_S = 0.5, 5.0
+"""How often a browser with pages, and one without, is asked for a sign of life."""
+
+_LATE_S = 1.0
+"""A browser that takes so long for it has events of pages before it that nobody has read yet."""
+
 _SILENCE_S = 30.0
 """A browser that does not respond for so long is given up, with its pages."""
 
@@ -60,6 +65,8 @@ class ChromiumProcess:
     watch: MemoryWatch | None = None
     user_agent: str = ""
     _started_s: float = 0.0
+    _asked_s: float = 0.0
+    _was_late: bool = False
     _retired: bool = False
     _raw: Browser | None = None
 
@@ -82,6 +89,11 @@ class ChromiumProcess:
     def spent(self) -> bool:
         """Whether it takes no further context."""
         return self._retired or self.over.is_set() or (self.ready.is_set() and self._worn())
+
+    @property
+    def strained(self) -> bool:
+        """Whether events of pages come faster than they are read."""
+        return self._was_late or (self._asked_s > 0 and self._is_late())
 
     def retire(self) -> None:
         """Take no further context, and end when the last is closed."""
@@ -186,11 +198,16 @@ class ChromiumProcess:
     async def _until_over(self, session: devtools.Cdp) -> None:
         """Wait until it is over; a browser that is silent raises TimeoutError."""
         while not self.over.is_set():
-            with anyio.move_on_after(_ASK_S):
+            with anyio.move_on_after(_ASK_S if self.contexts else _IDLE_ASK_S):
                 await self.over.wait()
                 return
+            self._asked_s = anyio.current_time()
             with anyio.fail_after(_SILENCE_S):
                 await session.send("Browser.getVersion")
+            self._was_late, self._asked_s = self._is_late(), 0.0
+
+    def _is_late(self) -> bool:
+        return anyio.current_time() - self._asked_s > _LATE_S
 
 
 def _drivers() -> Iterator[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Final
 
 from playwright.async_api import Error, Request, TimeoutError  # noqa: A004 - its name
 
@@ -75,6 +76,12 @@ def crashed(excess: int) -> Fault:
     if not excess:
         return fault(Code.PAGE_CRASHED)
     return fault(Code.PAGE_CRASHED, f"The page was ended: it took more than {excess // 1_000_000} MB of memory.")
+
+
+FLOODED: Final = fault(
+    Code.PAGE_CRASHED,
+    "The page was ended: it floods the browser with events, such as console lines or requests.",
+)
 
 
 def is_timeout(error: Error) -> bool:

@@ -128,7 +128,7 @@ class PageFetcher(Struct, frozen=True):
         except TimeoutError as error:
             raise FaultError(visit.overdue() if visit else fault(Code.NETWORK_TIMEOUT)) from error
         except Error as error:
-            raise FaultError(faults.crashed(visit.context.excess() if visit else 0)) from error
+            raise FaultError(visit.tab.gone if visit else faults.crashed(0)) from error
 
     def _blocks(self, request: FetchPage) -> bool:
         """Whether images, fonts, media and trackers are left out."""

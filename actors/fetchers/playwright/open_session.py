@@ -14,6 +14,7 @@ from actors.fetchers.logins import Login, LoginLease
 from actors.fetchers.playwright import faults
 from actors.fetchers.playwright.browser import MAX_TABS_OF_SESSION, Browser, SessionContext
 from actors.fetchers.playwright.open_tab import OpenTab
+from actors.fetchers.playwright.recording import close_page
 from actors.login_merge import fitting
 from bus.clock import now_ms
 from protocol.browsers.results import BrowserTab
@@ -66,6 +67,9 @@ class OpenSession:
 
     downloading: int = 0
     """Downloads in flight."""
+
+    _opening: int = 0
+    """Tabs that are being opened: their pages are nobody's yet."""
 
     _whole_from_s: float = 0.0
     """From when on storage is read again."""
@@ -156,8 +160,12 @@ class OpenSession:
         if open_tab is not None and not open_tab.page.is_closed() and not open_tab.recorder.crashed:
             return open_tab, False
         await self.suspend_tab(number)
-        open_tab = OpenTab(self.context, await self.context.page(), self)
-        self._open_tabs[number] = open_tab
+        self._opening += 1
+        try:
+            open_tab = OpenTab(self.context, await self.context.page(), self)
+            self._open_tabs[number] = open_tab
+        finally:
+            self._opening -= 1
         return open_tab, True
 
     async def close_tab(self, number: int) -> None:
@@ -175,7 +183,15 @@ class OpenSession:
             await open_tab.close()
 
     async def prune_tabs(self) -> None:
-        """Remove the tabs that their pages have closed; those of a browser that is gone are opened again."""
+        """Remove the tabs that their pages have closed; those of a browser that is gone are opened again.
+
+        A window of which the browser told only after its opener was gone is no tab, and is closed.
+        """
+        own = {open_tab.page for open_tab in self._open_tabs.values()}
+        async with anyio.create_task_group() as closing:
+            for page in self.context.raw.pages if not self._opening else ():
+                if page not in own:
+                    closing.start_soon(close_page, page)
         closed = [number for number, open_tab in self._open_tabs.items() if open_tab.is_closed]
         if closed and await self.responds():
             for number in closed:
@@ -215,8 +231,7 @@ class OpenSession:
     async def popup(self, page: Page) -> None:
         """Adopt a window that a page opened as a tab; one too many is closed."""
         if len(self.record.tabs) >= MAX_TABS_OF_SESSION or self.context.is_overfull:
-            with suppress(Error):
-                await page.close()
+            await close_page(page)
             return
         number = self._add_record()
         self._open_tabs[number] = OpenTab(self.context, page, self)

@@ -14,6 +14,7 @@ from playwright.async_api import Dialog, Download, Error, Page
 
 from actors.fetchers.playwright import faults
 from actors.fetchers.playwright.browser import SessionContext
+from actors.fetchers.playwright.event_meter import EventMeter
 from actors.fetchers.playwright.recording import DialogKind, PageRecorder
 from actors.fetchers.playwright.tab import Tab, attach
 from actors.fetchers.playwright.view import PageOutline
@@ -70,7 +71,7 @@ class OpenTab:
     def __post_init__(self) -> None:
         """Begin to record what the page does."""
         self.dialogs = TabDialogs()
-        self.recorder = PageRecorder(self.page, listener=self)
+        self.recorder = PageRecorder(self.page, listener=self, meter=EventMeter(self.context.strained))
         self.recorder.attach()
         self.page.on("dialogclosed", self.dialogs.closed)
         self.page.on("close", self._on_close)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, cast
@@ -17,6 +18,7 @@ from playwright.async_api import Download, Error, Page, Request, Response
 
 from actors import redact
 from actors.fetchers.page_answer import MANY_DIALOGS, is_json
+from actors.fetchers.playwright.event_meter import EventKind, EventMeter
 from actors.fetchers.playwright.faults import code_of
 from actors.fetchers.sampling import ExchangeLog
 from bus.clock import now_ms
@@ -97,6 +99,10 @@ class PageRecorder:
     """Where what scripts were answered in JSON is gathered; the page waits for none of it."""
 
     crashed: bool = False
+    meter: EventMeter = field(default_factory=EventMeter)
+    when_gone: Callable[[], None] = lambda: None
+    """Called once the page has crashed, or was ended."""
+
     failure: str = ""
     """Chromium's error text of the last document that was not loaded."""
 
@@ -131,6 +137,7 @@ class PageRecorder:
     lines: deque[ConsoleMessage] = field(default_factory=lambda: deque(maxlen=_MAX_LINES))
     dialogs: list[Dialog] = field(default_factory=list[Dialog])
     downloads: list[Download] = field(default_factory=list[Download])
+    _popups: set[Page] = field(default_factory=set[Page])
     _in_flight: set[Request] = field(default_factory=set[Request])
     _responded_s: dict[Request, float] = field(default_factory=dict[Request, float])
     _last_s: float = field(default_factory=time.monotonic)
@@ -147,11 +154,16 @@ class PageRecorder:
         page.on("console", self._on_console)
         page.on("pageerror", self._on_page_error)
         page.on("dialog", self.listener.dialog if self.listener else self._dismiss)
+        page.on("dialog", lambda dialog: self._count("dialog", len(dialog.message)))
         page.on("download", self.listener.download if self.listener else self._keep_download)
-        page.on("popup", self.listener.popup if self.listener else _close)
+        page.on("download", lambda download: self._count("download", len(download.url)))
+        page.on("popup", self.listener.popup if self.listener else close_page)
+        page.on("popup", self._on_popup)
+        page.on("frameattached", lambda _: self._count("frame"))
+        page.on("framenavigated", lambda frame: self._count("frame", len(frame.url)))
         page.on("crash", self._on_crash)
-        page.on("websocket", self._on_live)
-        page.on("worker", self._on_live)
+        page.on("websocket", lambda socket: self._on_live("socket", socket.url))
+        page.on("worker", lambda worker: self._on_live("worker", worker.url))
 
     @property
     def in_flight(self) -> int:
@@ -179,7 +191,7 @@ class PageRecorder:
         while self._reading:  # noqa: ASYNC110 - Playwright reads in tasks of its own
             await anyio.sleep(_POLL_S)
 
-    def _on_request(self, request: Request) -> None:
+    def _on_request(self, request: Request) -> Awaitable[None] | None:
         if request.is_navigation_request() and request.frame == self.page.main_frame:
             self.main_url = request.url
             self.documents += request.redirected_from is None
@@ -193,6 +205,7 @@ class PageRecorder:
         if request.resource_type not in _ENDLESS and not request.url.startswith(_OWN):
             self._in_flight.add(request)
             self._last_s = time.monotonic()
+        return self._count("network", len(request.url))
 
     def _on_response(self, response: Response) -> None:
         request = response.request
@@ -317,13 +330,15 @@ class PageRecorder:
             return b""
         return await response.body()
 
-    def _on_console(self, line: ConsoleLine) -> None:
+    def _on_console(self, line: ConsoleLine) -> Awaitable[None] | None:
         level: _Level = _LEVELS.get(line.type, "log")
         text = line.text[:_MAX_LINE_CHARS]
         self.lines.append(ConsoleMessage(level=level, text=text, timestamp=now_ms()))
+        return self._count("line", len(line.text))
 
-    def _on_page_error(self, error: Error) -> None:
+    def _on_page_error(self, error: Error) -> Awaitable[None] | None:
         self.lines.append(ConsoleMessage(level="error", text=error.message[:_MAX_LINE_CHARS], timestamp=now_ms()))
+        return self._count("line", len(error.message) + len(error.stack or ""))
 
     async def _dismiss(self, dialog: OpenDialog) -> None:
         if len(self.dialogs) < _MAX_DIALOGS:
@@ -339,11 +354,28 @@ class PageRecorder:
         with suppress(Error):
             await download.cancel()
 
-    def _on_live(self, _: object) -> None:
+    def _on_live(self, kind: EventKind, url: str) -> Awaitable[None] | None:
         self.live = True
+        return self._count(kind, len(url))
+
+    def _on_popup(self, popup: Page) -> Awaitable[None] | None:
+        self._popups.add(popup)
+        popup.on("close", lambda _: self._popups.discard(popup))
+        return self._count("popup")
 
     def _on_crash(self, _: Page) -> None:
         self.crashed = True
+        self.when_gone()
+
+    def _count(self, kind: EventKind, chars: int = 0) -> Awaitable[None] | None:
+        return self._end() if self.meter.count(kind, chars) else None
+
+    async def _end(self) -> None:
+        """End the page and the windows that it opened; it is crashed at once, for the browser will say so late."""
+        self._on_crash(self.page)
+        async with anyio.create_task_group() as closing:
+            for page in (self.page, *self._popups):
+                closing.start_soon(close_page, page)
 
 
 def _exchange(request: Request, response: Response) -> NetworkRequest:
@@ -362,7 +394,7 @@ def _exchange(request: Request, response: Response) -> NetworkRequest:
     )
 
 
-async def _close(popup: Page) -> None:
-    """Close a window that a page opened: nobody reads it."""
+async def close_page(page: Page) -> None:
+    """Close a page, such as a window that another opened, which nobody reads."""
     with suppress(Error):
-        await popup.close()
+        await page.close()

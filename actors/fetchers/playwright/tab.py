@@ -15,6 +15,7 @@ from actors.fetchers.page_answer import HUNG
 from actors.fetchers.playwright import faults
 from actors.fetchers.playwright.browser import SessionContext
 from actors.fetchers.playwright.devtools import CrashedError, HungError, IsolatedWorld, cdp_of_page, script
+from actors.fetchers.playwright.event_meter import EventMeter
 from actors.fetchers.playwright.recording import PageRecorder
 from actors.fetchers.playwright.stability import (
     PENDING_UNKNOWN,
@@ -29,7 +30,7 @@ from actors.fetchers.playwright.stability import (
 )
 from actors.fetchers.playwright.tab_gate import BodyMeter, TabGate
 from actors.fetchers.sampling import ExchangeLog
-from protocol.faults import Code, FaultError, fault
+from protocol.faults import Code, Fault, FaultError, fault
 
 UNSETTLED = "settle"
 OVERTIME = "deadline"
@@ -148,12 +149,17 @@ class Tab:
         if self.meter.over.is_set():
             return FaultError(self.meter.too_large)
         if isinstance(error, CrashedError) or self.recorder.crashed or faults.is_crash(error):
-            return FaultError(faults.crashed(self.excess()))
+            return FaultError(self.gone)
         if faults.is_timeout(error):
             return FaultError(fault(Code.NETWORK_TIMEOUT))
         if faults.is_elsewhere(error):
             return FaultError(fault(Code.EXECUTION_ERROR, "The page went elsewhere meanwhile."))
         return self._load_fault(error.message)
+
+    @property
+    def gone(self) -> Fault:
+        """The fault of a page that is gone, with the reason if it was ended."""
+        return faults.FLOODED if self.recorder.meter.flooded else faults.crashed(self.excess())
 
     def _load_fault(self, failure: str) -> FaultError:
         """Return why no document was loaded: the gate knows best, then the proxy, then the browser."""
@@ -192,7 +198,7 @@ async def new_tab(
     With `block` nothing is loaded that nobody looks at; with `bodies` JSON is recorded, and gathered in `samples`.
     """
     page = await context.page()
-    recorder = PageRecorder(page, bodies=bodies, samples=samples)
+    recorder = PageRecorder(page, bodies=bodies, samples=samples, meter=EventMeter(context.strained))
     recorder.attach()
     yield await attach(context, page, recorder, block=block, max_bytes=context.max_bytes)
 
@@ -214,6 +220,6 @@ async def attach(
     except Error as error:
         raise FaultError(fault(Code.PAGE_CRASHED)) from error
     world = IsolatedWorld(cdp, gate.frame)
-    page.on("crash", lambda _: world.crash())
+    recorder.when_gone = world.crash
     meter = BodyMeter(cdp, gate.frame, max_bytes, world.crash)
     return Tab(page, world, gate, meter, recorder, context.excess)

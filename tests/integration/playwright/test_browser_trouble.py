@@ -33,7 +33,7 @@ from protocol.browsers.results import Acted, Navigated, PageInfo, Stable, TabCre
 from protocol.faults import Code
 from tests.integration.playwright.browsing import Browsing, page
 from tests.integration.playwright.driving import LIMIT_S, Driving, code, driving, site_and_browser
-from tests.integration.playwright.test_life import process
+from tests.integration.playwright.test_life import process, until
 from tests.support.scale import first, one_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(900), pytest.mark.full]
@@ -204,6 +204,25 @@ def test_what_a_page_meddles_with_is_no_inner_error(it: Driving) -> None:
     )
 
     assert it.code(Click(element_id=it.id_of("Go"))) in (Code.EXECUTION_ERROR, None)
+
+
+FLOODING = {
+    "lines": "setTimeout(() => { for (;;) console.log('x'.repeat(1000)) }, 50)",
+    "windows": "setInterval(() => { for (let i = 0; i < 20; i++) open('about:blank') })",
+}
+
+
+@pytest.mark.parametrize("name", FLOODING)
+def test_a_session_goes_on_after_a_page_that_floods_the_browser(web: Browsing, name: str) -> None:
+    with driving(web) as driven, driving(web) as other:
+        other.show("<title>Other</title>")
+        driven.do(CreateTab(), TabCreated)
+        driven.code(Navigate(url=driven.url(page(f"<p>A page</p><script>{FLOODING[name]}</script>"))))
+        until(lambda: driven.code(ListTabs()) is None and web.browser.tabs <= 1)
+
+        assert driven.do(Navigate(url=driven.url("/article")), Navigated).status_code == 200
+        assert len(driven.do(ListTabs(), Tabs).tabs) == 1
+        assert other.do(GetPageInfo(), PageInfo).page.title == "Other"
 
 
 def test_storage_that_takes_too_long_to_read_is_left_alone_for_a_while(

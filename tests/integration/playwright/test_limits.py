@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Generator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,14 +15,18 @@ from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlsplit
 
+import anyio
 import pytest
 from msgspec import json
 from playwright.async_api import Download
 
-from actors.fetchers.playwright import browser_sandbox, launcher, memory
+from actors.fetchers.logins import Login
+from actors.fetchers.playwright import browser_sandbox, faults, launcher, memory
 from actors.fetchers.playwright.browser_sandbox import BrowserSandbox
 from actors.fetchers.playwright.captures import file_of
-from protocol.faults import Code, FaultError
+from actors.fetchers.playwright.stability import FOR_FETCH
+from actors.fetchers.playwright.tab import new_tab
+from protocol.faults import Code, Fault, FaultError
 from tests.integration.playwright.browsing import Browsing, browsing, page
 from tests.support.scale import one_in, sized
 
@@ -79,6 +84,58 @@ def test_a_page_that_takes_memory_without_end_is_ended_and_no_other(web: Browsin
     watch = web.browser.process.watch if web.browser.process else None
     assert watch is not None
     assert watch.largest < PAGE_BYTES + 300_000_000
+
+
+FLOODING = {
+    "lines": "for (;;) console.log('x')",
+    "requests": "setInterval(() => { for (let i = 0; i < 500; i++) fetch('/article?' + i).catch(() => 0) })",
+    "long lines in frames": "for (let i = 0; i < 3; i++) { const f = document.createElement('iframe');"
+    "f.srcdoc = '<script>for (;;) console.log(`x`.repeat(1e6))</scr' + 'ipt>'; document.body.append(f) }",
+    "lines of workers": "const u = URL.createObjectURL(new Blob(['for (;;) console.log(`x`.repeat(1e5))']));"
+    "for (let i = 0; i < 3; i++) new Worker(u)",
+    "errors": "setInterval(() => { for (let i = 0; i < 500; i++) Promise.reject(new Error('x'.repeat(1e4))) })",
+    "workers": "const u = URL.createObjectURL(new Blob(['close()']));"
+    "setInterval(() => { for (let i = 0; i < 50; i++) new Worker(u) })",
+    "sockets": "setInterval(() => { for (let i = 0; i < 50; i++) new WebSocket(`ws://${location.host}/nothing`) })",
+    "frames": "setInterval(() => { for (let i = 0; i < 50; i++) { const f = document.createElement('iframe');"
+    "document.body.append(f); f.remove() } })",
+    "windows": "setInterval(() => { for (let i = 0; i < 50; i++) open('about:blank') })",
+}
+
+
+@pytest.mark.parametrize("name", one_in(3, FLOODING))
+def test_a_page_that_floods_the_browser_with_events_is_ended_and_no_other(web: Browsing, name: str) -> None:
+    web.fetch("/article")
+    process = web.browser.process
+    neighbour = web.portal.start_task_soon(web.fetching, "/slow?ms=2500", dict[str, Any]())
+
+    fault = web.portal.call(ended, web, page(f"<script>setTimeout(() => {{ {FLOODING[name]} }}, 50)</script>"))
+
+    assert fault == faults.FLOODED
+    assert neighbour.result(WAIT_S).status == 200
+    assert web.browser.process is process
+    assert web.fetch("/article").status == 200
+
+
+async def ended(web: Browsing, path: str) -> Fault:
+    """Show a page until it is ended, and return what is told of it."""
+    async with web.browser.context(Login()) as context, new_tab(context) as one:
+        with suppress(FaultError):
+            await one.go(web.site.url(path), time.monotonic() + WAIT_S)
+        with anyio.fail_after(WAIT_S):
+            while not one.page.is_closed():
+                await anyio.sleep(0.02)
+        with pytest.raises(FaultError) as caught:
+            await one.settle(FOR_FETCH, time.monotonic() + WAIT_S)
+        return caught.value.fault
+
+
+def test_a_page_with_much_to_say_is_no_flood(web: Browsing) -> None:
+    talking = "for (let i = 0; i < 200; i++) console.log('line', i, { i })"
+
+    found = web.fetch(page(f"<h1>A page</h1><p>Words.</p><script>{talking}</script>"), include_console=True)
+
+    assert found.console[-1].text.startswith("line 199")
 
 
 @pytest.mark.parametrize(
