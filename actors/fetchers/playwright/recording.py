@@ -137,7 +137,7 @@ class PageRecorder:
     lines: deque[ConsoleMessage] = field(default_factory=lambda: deque(maxlen=_MAX_LINES))
     dialogs: list[Dialog] = field(default_factory=list[Dialog])
     downloads: list[Download] = field(default_factory=list[Download])
-    _popups: set[Page] = field(default_factory=set[Page])
+    _popups: deque[Page] = field(default_factory=lambda: deque(maxlen=_MAX_LINES))
     _in_flight: set[Request] = field(default_factory=set[Request])
     _responded_s: dict[Request, float] = field(default_factory=dict[Request, float])
     _last_s: float = field(default_factory=time.monotonic)
@@ -332,8 +332,7 @@ class PageRecorder:
 
     def _on_console(self, line: ConsoleLine) -> Awaitable[None] | None:
         level: _Level = _LEVELS.get(line.type, "log")
-        text = line.text[:_MAX_LINE_CHARS]
-        self.lines.append(ConsoleMessage(level=level, text=text, timestamp=now_ms()))
+        self.lines.append(ConsoleMessage(level=level, text=line.text[:_MAX_LINE_CHARS], timestamp=now_ms()))
         return self._count("line", len(line.text))
 
     def _on_page_error(self, error: Error) -> Awaitable[None] | None:
@@ -359,8 +358,7 @@ class PageRecorder:
         return self._count(kind, len(url))
 
     def _on_popup(self, popup: Page) -> Awaitable[None] | None:
-        self._popups.add(popup)
-        popup.on("close", lambda _: self._popups.discard(popup))
+        self._popups.append(popup)
         return self._count("popup")
 
     def _on_crash(self, _: Page) -> None:
@@ -373,6 +371,8 @@ class PageRecorder:
     async def _end(self) -> None:
         """End the page and the windows that it opened; it is crashed at once, for the browser will say so late."""
         self._on_crash(self.page)
+        for event, handler in (("console", self._on_console), ("request", self._on_request)):
+            self.page.remove_listener(event, handler)  # then the driver leaves out what it has not sent yet
         async with anyio.create_task_group() as closing:
             for page in (self.page, *self._popups):
                 closing.start_soon(close_page, page)
