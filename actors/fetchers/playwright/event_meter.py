@@ -15,7 +15,7 @@ from typing import Final, Literal
 EventKind = Literal["network", "frame", "line", "socket", "worker", "dialog", "download", "popup"]
 
 _COSTS: Final = MappingProxyType(
-    {"network": 3, "frame": 3, "line": 10, "socket": 30, "worker": 100, "dialog": 20, "download": 50, "popup": 250}
+    {"network": 2, "frame": 3, "line": 10, "socket": 30, "worker": 100, "dialog": 20, "download": 50, "popup": 250}
 )
 
 _CHARS: Final = 400
