@@ -6,10 +6,10 @@ SQLite's FTS5 holds the terms. The file shows how often a term occurs and beside
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
-from typing import ClassVar, Final, Literal, NamedTuple, TypeVar
+from typing import ClassVar, Final, Literal, NamedTuple
 
 import msgspec
 from anyio import to_thread
@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from actors.keeper.search_terms import HiddenTerms
 from actors.markdown.structure import passages_of, plain_words, read_outline
-from actors.projection.database import Write
+from actors.projection.database import Row, Write
 from actors.projection.projection import TableUpdate
 from bus.seal import Seal
 from bus.stores import JournalLine
@@ -35,7 +35,6 @@ from protocol.collections import (
 from protocol.search import PageRead
 from protocol.subjects import COLLECTIONS, PAGES_READ
 
-A = TypeVar("A")
 Kind = Literal["source", "text", "page"]
 
 MAX_PASSAGES: Final = 1_000
@@ -97,9 +96,15 @@ class _Indexing(Struct, frozen=True):
 
     def writes(self, line: int, document: _Owned) -> list[Write]:
         """Return the statements that index a document in place of what it was."""
+        rows, terms = self.rows(line, document)
+        add, index = (_ADD_OF_SOURCE, _INDEX_OF_SOURCE) if document.kind == "source" else (_ADD, _INDEX)
+        return [*removal(_OF_OWNER, (document.caller, document.owner)), (add, rows), (index, terms)]
+
+    def rows(self, line: int, document: _Owned) -> tuple[list[Row], list[Row]]:
+        """Return the passages of a document, and their terms."""
         hidden = self._terms_of(document.caller)
         scope = hidden.hidden(scope_of(document.collection))
-        title, rows, terms = hidden.hide_text(document.title), list[tuple[object, ...]](), list[tuple[object, ...]]()
+        title, rows, terms = hidden.hide_text(document.title), list[Row](), list[Row]()
         for number, (above, text) in enumerate(_cut(document.markdown)):
             name = ((line * 2 + self.number) << 10) + number
             kept = encode(Indexed(document.url, document.title, text))
@@ -117,8 +122,7 @@ class _Indexing(Struct, frozen=True):
                 )
             )
             terms.append((name, f"{title} {hidden.hide_text(above)}".strip(), hidden.hide_text(text), scope))
-        add, index = (_ADD_OF_SOURCE, _INDEX_OF_SOURCE) if document.kind == "source" else (_ADD, _INDEX)
-        return [*removal(_OF_OWNER, document.caller, document.owner), (add, rows), (index, terms)]
+        return rows, terms
 
     def _terms_of(self, caller: str) -> HiddenTerms:
         hidden = self.terms[caller] = self.terms.get(caller) or HiddenTerms.of(self.seal, caller)
@@ -128,9 +132,9 @@ class _Indexing(Struct, frozen=True):
         return hidden
 
 
-def removal(which: str, *values: object) -> list[Write]:
-    """Return the statements that take passages away."""
-    return [(_UNINDEX.format(which), [values]), (_REMOVE.format(which), [values])]
+def removal(which: str, *values: Row) -> list[Write]:
+    """Return the statements that take passages away, once for each of the values."""
+    return [(_UNINDEX.format(which), values), (_REMOVE.format(which), values)]
 
 
 class CollectionPassages(Struct, frozen=True, dict=True):
@@ -152,7 +156,14 @@ class CollectionPassages(Struct, frozen=True, dict=True):
 
     async def update(self, lines: Sequence[JournalLine[CollectionLine]]) -> TableUpdate:
         """Return what lines change, in their order."""
-        return await _updated(self._indexing, lines, _change_of_collection)
+        return TableUpdate(await to_thread.run_sync(self._writes, lines))
+
+    def _writes(self, lines: Sequence[JournalLine[CollectionLine]]) -> list[Write]:
+        writes = list[Write]()
+        for line in lines:
+            changed = _change_of_collection(line.value)
+            writes += self._indexing.writes(line.sequence, changed) if isinstance(changed, _Owned) else changed or []
+        return writes
 
 
 class PagePassages(Struct, frozen=True, dict=True):
@@ -174,20 +185,15 @@ class PagePassages(Struct, frozen=True, dict=True):
 
     async def update(self, lines: Sequence[JournalLine[PageRead]]) -> TableUpdate:
         """Return what lines change; of a page the last reading counts."""
-        return await _updated(self._indexing, lines, _change_of_page)
+        newest = {(line.value.caller, line.value.url): line for line in lines}
+        return TableUpdate(await to_thread.run_sync(self._writes, newest))
 
-
-async def _updated(
-    indexing: _Indexing, lines: Sequence[JournalLine[A]], change: Callable[[A], _Owned | list[Write] | None]
-) -> TableUpdate:
-    def work() -> list[Write]:
-        writes = list[Write]()
-        for line in lines:
-            changed = change(line.value)
-            writes += indexing.writes(line.sequence, changed) if isinstance(changed, _Owned) else changed or []
-        return writes
-
-    return TableUpdate(await to_thread.run_sync(work))
+    def _writes(self, newest: Mapping[tuple[str, str], JournalLine[PageRead]]) -> list[Write]:
+        """Return statements for all at once: what is removed first makes FTS5 write out nothing."""
+        pages = [self._indexing.rows(line.sequence, _page(line.value)) for line in newest.values()]
+        passages = [row for rows, _ in pages for row in rows]
+        terms = [row for _, rows in pages for row in rows]
+        return [*removal(_OF_OWNER, *newest), (_ADD, passages), (_INDEX, terms)]
 
 
 def _change_of_collection(line: CollectionLine) -> _Owned | list[Write] | None:
@@ -198,16 +204,16 @@ def _change_of_collection(line: CollectionLine) -> _Owned | list[Write] | None:
         case TextAsked() | TextEnded() if line.markdown:
             return _Owned(line.caller, "text", line.artifact, line.collection, line.at, "", line.title, line.markdown)
         case SourceDeleted():
-            return removal(_OF_OWNER, line.caller, line.source)
+            return removal(_OF_OWNER, (line.caller, line.source))
         case TextDeleted():
-            return removal(_OF_OWNER, line.caller, line.artifact)
+            return removal(_OF_OWNER, (line.caller, line.artifact))
         case CollectionDeleted():
-            return removal(_OF_COLLECTION, line.caller, line.collection)
+            return removal(_OF_COLLECTION, (line.caller, line.collection))
         case _:
             return None
 
 
-def _change_of_page(line: PageRead) -> _Owned:
+def _page(line: PageRead) -> _Owned:
     return _Owned(line.caller, "page", line.url, "", line.at, line.url, line.title, line.markdown)
 
 

@@ -21,6 +21,10 @@ _UNSPACED: Final = (
 """Thai, Lao, Burmese, Khmer, Chinese, Japanese, and Korean, whose words carry endings: a class of characters."""
 
 _RUN: Final = re.compile(rf"([{_UNSPACED}]+)|[^\W_{_UNSPACED}]+")
+_ANY_RUN: Final = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+")
+_ASCII_WORD: Final = re.compile(r"[a-z0-9]+")
+"""The same where a run shows by itself which it is, and for ASCII in lower case, which is read in half the time."""
+
 _MAX_WORD_CHARS: Final = 64
 _DIGEST_BYTES: Final = 5
 """Of a million words, one shares its digest with another."""
@@ -100,21 +104,18 @@ class HiddenTerms:
 
     def hide_text(self, text: str) -> str:
         """Return the terms of a text as one that SQLite cuts at its blanks."""
-        hidden = list[str]()
-        for run in _RUN.finditer(_plain(text)):
-            word = run[0][:_MAX_WORD_CHARS] if run[1] is None else run[0]
-            if (known := self._known.get(word)) is None:
-                known = " ".join(map(self.hidden, terms_of(word)))
-                self._remember(word, known)
-            hidden.append(known)
-        return " ".join(hidden)
+        plain, known = _plain(text), self._known
+        runs = (_ASCII_WORD if plain.isascii() else _ANY_RUN).findall(plain)
+        return " ".join([known.get(run) or self._hide_run(run) for run in runs])
 
     def hidden(self, term: str) -> str:
         """Return what stands for a term."""
         return blake2b(term.encode(), key=self.key, digest_size=_DIGEST_BYTES).hexdigest()
 
-    def _remember(self, word: str, hidden: str) -> None:
-        if len(word) <= _MAX_WORD_CHARS:
+    def _hide_run(self, run: str) -> str:
+        hidden = " ".join(map(self.hidden, terms_of(run)))
+        if len(run) <= _MAX_WORD_CHARS:
             if len(self._known) >= _KEPT_WORDS:
                 self._known.clear()
-            self._known[word] = hidden
+            self._known[run] = hidden
+        return hidden
