@@ -9,6 +9,7 @@ from importlib.resources import files
 from typing import Any
 
 import numpy as np
+from ahocorasick_rs import AhoCorasick
 from msgspec import Struct
 from numpy.typing import NDArray
 
@@ -22,18 +23,14 @@ Amounts = NDArray[np.float32]
 _BASE = 0x9E3779B97F4A7C15 | 1
 _MIX = np.uint64(0xD6E8FEB86659FD93)
 _MAX_CHARS = 8_192
-_LONGEST = 8
-"""Characters of a phrase by which it is looked up before it is compared."""
-
-_TABLE_BITS = 16
-_NO_WORD = re.compile(r"[\W_]+")
+_WORD = re.compile(r"[^\W_]+")
 _UNSPACED = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _ESCAPES = re.compile(r"\\|https?://\S+|[#*\[\]()!|>`]")
 
 
 def folded(text: str) -> str:
     """Return the words of a text in one form: lower case, a space before each and at the end."""
-    return f" {_NO_WORD.sub(' ', text.casefold()).strip()} "
+    return f" {' '.join(_WORD.findall(text.casefold()))} "
 
 
 def plain(markdown: str) -> str:
@@ -51,11 +48,12 @@ class HashedText(Struct, frozen=True):
     @staticmethod
     def of(text: str) -> HashedText:
         """Prepare a folded text."""
-        codes = np.frombuffer(text[:_MAX_CHARS].encode("utf-32-le", "replace"), np.uint32).astype(np.uint64)
+        encoded = text[:_MAX_CHARS].encode("utf-32-le", "replace")
+        codes = np.frombuffer(encoded, np.uint32).astype(np.uint64)
         powers, _ = _powers()
         sums = np.zeros(len(codes) + 1, np.uint64)
         np.cumsum(codes * powers[: len(codes)], out=sums[1:])
-        return HashedText(text[:_MAX_CHARS], codes, sums)
+        return HashedText(encoded.decode("utf-32-le"), codes, sums)
 
     def pieces(self, size: int) -> Hashes:
         """Hash every run of `size` characters."""
@@ -85,31 +83,19 @@ def _powers() -> tuple[Hashes, Hashes]:
 
 
 class PhraseBook(Struct, frozen=True):
-    """The phrases, folded, with the kind that each hints at; and by length what each begins with, hashed."""
+    """The phrases, folded, with the kind that each hints at, and what finds all of them at once."""
 
     phrases: tuple[str, ...]
     kinds: NDArray[np.int64]
-    begins: tuple[tuple[int, NDArray[np.int64], NDArray[np.int64]], ...]
+    finder: AhoCorasick
 
     def counts(self, zone: HashedText) -> tuple[Amounts, Amounts]:
         """Return for each kind how many of its phrases a text holds, and which share of the text they make."""
         counts, share = np.zeros(len(KINDS), np.float32), np.zeros(len(KINDS), np.float32)
-        for at in self._matches(zone):
+        for at in {match[0] for match in self.finder.find_matches_as_indexes(zone.text, overlapping=True)}:
             counts[self.kinds[at]] += 1
             share[self.kinds[at]] += len(self.phrases[at])
         return counts, np.minimum(share / max(len(zone.text), 1), 1)
-
-    def _matches(self, zone: HashedText) -> list[int]:
-        matches: list[int] = []
-        for size, places, slots in self.begins:
-            table = np.zeros(1 << _TABLE_BITS, np.bool_)
-            table[_slots(zone.pieces(size))] = True
-            matches += [at for at in places[table[slots]].tolist() if self.phrases[at] in zone.text]
-        return matches
-
-
-def _slots(hashes: Hashes) -> NDArray[np.int64]:
-    return (hashes >> np.uint64(64 - _TABLE_BITS)).astype(np.int64)
 
 
 @cache
@@ -120,16 +106,7 @@ def phrase_book() -> PhraseBook:
         words = folded(phrase).rstrip()
         phrases.append(words.strip() if _UNSPACED.search(words) else words)
         kinds.append(KINDS.index(kind))
-    sizes = np.array([min(len(phrase), _LONGEST) for phrase in phrases])
-    begins = list[tuple[int, NDArray[np.int64], NDArray[np.int64]]]()
-    for size in sorted(set(sizes.tolist())):
-        places = np.flatnonzero(sizes == size)
-        starts = "".join(phrases[at][:size] for at in places.tolist()).encode("utf-32-le")
-        codes = np.frombuffer(starts, np.uint32).astype(np.uint64).reshape(-1, size)
-        with np.errstate(over="ignore"):
-            hashes = (codes * _powers()[0][:size]).sum(1, dtype=np.uint64) * _MIX
-        begins.append((size, places, _slots(hashes)))
-    return PhraseBook(tuple(phrases), np.array(kinds), tuple(begins))
+    return PhraseBook(tuple(phrases), np.array(kinds), AhoCorasick(phrases))
 
 
 @cache
