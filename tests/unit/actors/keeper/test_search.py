@@ -172,17 +172,26 @@ async def test_what_is_read_anew_or_deleted_is_found_no_more(tmp_path: Path) -> 
 
 async def test_pages_that_were_read_are_found_by_whoever_read_them(tmp_path: Path) -> None:
     async with world(tmp_path) as here, here.keeper():
-        journal = await here.asking.bus.journal(subjects.PAGES_READ)
-        for text in ("A horse.", "A mule."):
-            page = PageRead(caller=ME, url="https://site.example/", title="Animals", markdown=text, at=NOW)
-            await journal.append(page_topic(ME, page.url), page)
-
-        while not await sources(here, "mule"):
-            pass
+        await read_page(here, "A horse.", "A mule.")
 
         assert await sources(here, "mule") == ["https://site.example/"]
         assert await sources(here, "horse") == []
         assert await sources(here, "mule", YOU) == []
+
+        await read_page(here, "A donkey.")
+
+        assert await sources(here, "donkey") == ["https://site.example/"]
+        assert await sources(here, "horse mule") == []
+
+
+async def read_page(here: World, *texts: str) -> None:
+    """Have a page read with one text after the other, and wait until the last is found."""
+    journal = await here.asking.bus.journal(subjects.PAGES_READ)
+    for text in texts:
+        page = PageRead(caller=ME, url="https://site.example/", title="Animals", markdown=text, at=NOW)
+        await journal.append(page_topic(ME, page.url), page)
+    while not await sources(here, texts[-1]):
+        pass
 
 
 async def test_a_source_has_few_passages_of_many(tmp_path: Path) -> None:
