@@ -8,10 +8,8 @@ import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, cast
 
-import msgspec
-
 from actors.patterns.mapping.flattened import unflattened
-from actors.patterns.mapping.study import texts_of
+from actors.patterns.mapping.slots import stands_in, words_in
 from actors.patterns.mapping.values import named
 from protocol.patterns.mapping import CaseChoice, Each, Fields, Items, Join, Key, One, PageMapping, Raw, ValueSource
 from protocol.patterns.mapping import TemplateSlot as Slot
@@ -50,7 +48,7 @@ def checks_of(
     A piece of the address that differs between pages and stands in the answer is to stand there always: else it is the
     answer of another page. A word, a truth value or an absence that was the same everywhere and that the mapping does
     not write may have become words of the page's template, which are wrong as soon as it is another; so may a number
-    that these words have.
+    that these words have, and what the mapping writes in one place and has among such words in another.
     """
     values = [_values(answers) for _, answers in pages]
     shared = [path for path in values[0] if all(path in other for other in values[1:])]
@@ -60,12 +58,13 @@ def checks_of(
         for path in shared
         if _echoed(path, piece, pages, values)
     ]
-    slotted_paths = set(source_paths(mapping))
-    written, holders = frozenset(_numbers(mapping)), {path for other in values for path in _holders(other)}
+    slotted_paths, words = set(source_paths(mapping)), words_in(mapping.markdown)
+    written, holders = frozenset(_numbers(words)), {path for other in values for path in _holders(other)}
     fixed = [
         AnswerCheck(path=path, value=values_known[0])
         for path in shared
-        if path not in slotted_paths and (values_known := [one for other in values for one in other[path]])
+        if (values_known := [one for other in values for one in other[path]])
+        if path not in slotted_paths or _stands(values_known[0], words, written)
         if _is_fixed(values_known, written) and not (_is_nothing(values_known[0]) and path in holders)
     ]
     return (*echoes, *fixed)[:MAX_CHECKS]
@@ -182,10 +181,16 @@ def _is_fixed(values_known: Sequence[object], written: Collection[str]) -> bool:
     return known and all(type(one) is type(first) and one == first for one in values_known)
 
 
-def _numbers(mapping: PageMapping) -> Iterator[str]:
-    """Yield the digits of the numbers among the words of a template, however they are written."""
-    for text in texts_of(msgspec.to_builtins(mapping.markdown)):
-        yield from map(_digits, _NUMBER.findall(text))
+def _stands(value: object, words: str, written: Collection[str]) -> bool:
+    """Return whether a value stands among the words of a template, by more than chance."""
+    if isinstance(value, str):
+        return len(value) > 1 and stands_in(value, words)
+    return isinstance(value, int | float) and len(digits := _digits(str(value))) > 1 and digits in written
+
+
+def _numbers(words: str) -> Iterator[str]:
+    """Yield the digits of the numbers among words, however they are written."""
+    return map(_digits, _NUMBER.findall(words))
 
 
 def _digits(number: str) -> str:

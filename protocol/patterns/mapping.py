@@ -109,11 +109,11 @@ Form = AsIs | Number | Compact | Duration | Stars | Day | JoinedAddress | Encode
 class Test(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What is asked of a value: whether there is one ("yes", "no"), whether it is 1 ("one", "many"), or which it is.
 
-    "code" asks which whole number it is.
+    "code" asks which whole number it is, "count" how many items an array has.
     """
 
     source: ValueSource
-    asks: Literal["present", "one", "value", "code"] = "present"
+    asks: Literal["present", "one", "value", "code", "count"] = "present"
 
 
 class TemplateSlot(Struct, frozen=True, kw_only=True, tag="slot", omit_defaults=True):

@@ -16,7 +16,7 @@ from actors.patterns.mapping.kinds import known_kinds
 from actors.patterns.mapping.rendering import render
 from actors.patterns.mapping.sequences import Listing, Unit
 from actors.patterns.mapping.shown_text import ShownText
-from actors.patterns.mapping.slots import slots_of
+from actors.patterns.mapping.slots import slots_of, words_in
 from actors.patterns.mapping.study import GiveUpError, StepBudget, Study, ValueScope, texts_of, tokens
 from actors.patterns.mapping.trees import Example, induce_fields, induce_parts, placed
 from actors.patterns.mapping.values import DriftError, is_array, is_object, root, write
@@ -87,7 +87,7 @@ def _induced(shown: Sequence[Shown], budget: StepBudget) -> PageMapping | None:
     fields = _scopes(shown, budget, markdown=False, one_line=True)
     page = _fields([_tree(each.page, derived) for each in shown], fields)
     sources = slots_of(One(node=page)) + [source for part in markdown for source in slots_of(part)]
-    known = known_kinds([each.levels for each in fields], sources)
+    known = known_kinds([each.levels for each in fields], sources, words_in(markdown))
     return PageMapping(page=page, markdown=markdown, text=text, derived=derived, known=known)
 
 

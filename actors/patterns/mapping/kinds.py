@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from actors.patterns.mapping.choices import is_of_many
-from actors.patterns.mapping.slots import slots_of
+from actors.patterns.mapping.slots import slots_of, stands_in
 from actors.patterns.mapping.study import leaves
 from actors.patterns.mapping.values import Levels, case_of, is_array, is_object, resolve
 from protocol.patterns.mapping import CaseChoice, Each, Key, Known, One, Part, TemplateText, Test, ValueSource
@@ -18,13 +18,26 @@ _MOST = 99
 _MAX_KNOWN = 60
 
 
-def known_kinds(scopes: Sequence[Levels], used: Collection[ValueSource]) -> tuple[Known, ...]:
-    """Return what several pages have in common of what may tell kinds of them; `used` says what they show anyway."""
+def known_kinds(scopes: Sequence[Levels], used: Collection[ValueSource], words: str) -> tuple[Known, ...]:
+    """Return what several pages have in common of what may tell kinds of them.
+
+    `used` says what they show anyway, `words` are those of their template.
+    """
     ends = tuple(_no_more(scopes, used))
     if len(scopes) < 2:  # noqa: PLR2004 - of one page nothing is told apart
         return ends
     shown = set(used)
-    return (*ends, *(each for each in _common(scopes) if each.test.source not in shown))[:_MAX_KNOWN]
+    common = (each for each in _common(scopes) if each.test.source not in shown)
+    return (*ends, *_counts(scopes, used, words), *common)[:_MAX_KNOWN]
+
+
+def _counts(scopes: Sequence[Levels], used: Collection[ValueSource], words: str) -> Iterator[Known]:
+    """Yield the arrays that had the same number of items on all pages, where the template has that number."""
+    for source in used:
+        arrays = [resolve(scope, source) for scope in scopes] if source.level == 0 else []
+        lengths = {len(array) if is_array(array) else 0 for array in arrays}
+        if len(lengths) == 1 and stands_in(str(length := lengths.pop()), words):
+            yield Known(test=Test(source=source, asks="count"), cases=(str(length),))
 
 
 def _no_more(scopes: Sequence[Levels], used: Collection[ValueSource]) -> Iterator[Known]:

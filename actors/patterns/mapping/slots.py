@@ -1,8 +1,9 @@
-"""Reads the sources of slots out of templates."""
+"""Reads the sources of slots out of templates, and the words between them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 
 from protocol.patterns.mapping import (
     CaseChoice,
@@ -54,3 +55,31 @@ def slots_of(part: Part | Node) -> list[ValueSource]:
             case _:
                 pass
     return list(dict.fromkeys(candidates))
+
+
+def words_in(parts: Iterable[Part | Node | Piece]) -> str:
+    """Return the words of a template, a line for each: what it writes whatever the answers are."""
+    return "\n".join(_words(parts))
+
+
+def stands_in(text: str, words: str) -> bool:
+    """Return whether a text stands among words, and not within one of them."""
+    return re.search(rf"(?<!\w){re.escape(text)}(?!\w)", words) is not None
+
+
+def _words(parts: Iterable[Part | Node | Piece]) -> Iterator[str]:
+    for part in parts:
+        match part:
+            case str():
+                yield part
+            case Fields(fields=fields):
+                yield from _words(fields.values())
+            case Items(parts=inner) | Each(parts=inner) | TemplateText(pieces=inner) | Join(pieces=inner):
+                yield from _words(inner)
+            case One(node=node):
+                yield from _words((node,))
+            case CaseChoice(cases=cases):
+                for pieces in cases.values():
+                    yield from _words(pieces)
+            case _:
+                pass

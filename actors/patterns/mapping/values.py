@@ -139,6 +139,8 @@ def case_of(test: Test, levels: Levels) -> str:
     if test.asks == "one":
         number = len(value) if is_array(value) else value
         return "" if number is None or isinstance(number, str | bool) else "one" if number == 1 else "many"
+    if test.asks == "count":
+        return str(len(value)) if is_array(value) else ""
     if test.asks == "code":
         return str(value) if isinstance(value, int) and not isinstance(value, bool) else ""
     if value is None or isinstance(value, bool):
