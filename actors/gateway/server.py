@@ -325,6 +325,11 @@ class CountedSocket(WebSocketsSansIOProtocol):
                 return
         super().send_receive_event_to_app()
 
+    def shutdown(self) -> None:
+        """Leave an open socket to its application at the end, which closes it with a code that says where to go."""
+        if self.close_sent or not self.handshake_complete:
+            super().shutdown()
+
     def on_task_complete(self, task: asyncio.Task[None]) -> None:
         """Wait no longer than this for the client to close its side."""
         super().on_task_complete(task)
