@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from protocol.answers import MAX_QUESTION_CHARS, Answered, ServedBy, SourceRead, Sources
-from protocol.browse import SCHEMA_VERSION
+from protocol.browse import stated_version
 from protocol.documents import Content, Document
 from protocol.packets import Assistant
 from protocol.policy import Decision, ToolOutcome
@@ -119,7 +119,7 @@ class Planned(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="cam
     assistant: Assistant | UnsetType = UNSET
     goal_plan: Any = None
     served_by: ServedBy | None = None
-    schema_version: str = SCHEMA_VERSION
+    schema_version: str = stated_version()
 
 
 # -- transforms --------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
+import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, structs
 
 from protocol.actions import Action
@@ -17,6 +18,12 @@ from protocol.tiers import SCRIPTED, TIERS, RenderTier
 
 SCHEMA_VERSION = "1.0"
 """MAJOR.MINOR of every answer of the edge (000 §1)."""
+
+
+def stated_version() -> str:
+    """Return the default of a `schema_version` whose struct omits defaults: it is written all the same."""
+    return msgspec.field(default_factory=lambda: SCHEMA_VERSION)
+
 
 MIN_CONTENT_CHARS = 500
 """Text that the cheap tiers need at least (000 §6)."""

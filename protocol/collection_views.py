@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, Literal
 
 from msgspec import Meta, Struct
 
-from protocol.browse import SCHEMA_VERSION
+from protocol.browse import SCHEMA_VERSION, stated_version
 from protocol.collections import CaptureStatus, SectionChange, SourceKind, TextStatus
 from protocol.confidence import Score
 from protocol.documents import Content, Document, ExtractedLink, Signal
@@ -69,7 +69,7 @@ class SourceContent(Struct, frozen=True, kw_only=True, omit_defaults=True, renam
     signals: tuple[Signal, ...] = ()
     content_hash: str = ""
     versions: tuple[SourceVersion, ...] = ()
-    schema_version: str = SCHEMA_VERSION
+    schema_version: str = stated_version()
 
 
 class SourceVersion(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):

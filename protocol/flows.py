@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Literal
 from msgspec import Meta, Struct, field
 
 from protocol.acting.tree import ElementMarks
-from protocol.browse import SCHEMA_VERSION
+from protocol.browse import stated_version
 from protocol.browsers.operation_bases import BrowserSessionId
 
 FLOW_PREFIX: Final = "flow_"
@@ -138,7 +138,7 @@ class Flow(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"
     created_at: int
     steps: tuple[FlowStep, ...]
     parameters: tuple[FlowParameter, ...]
-    schema_version: str = SCHEMA_VERSION
+    schema_version: str = stated_version()
 
 
 class FlowSummary(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -164,7 +164,7 @@ class FlowRecording(Struct, frozen=True, kw_only=True, omit_defaults=True, renam
 
     session_id: str
     url: str = ""
-    schema_version: str = SCHEMA_VERSION
+    schema_version: str = stated_version()
 
 
 class KeepFlow(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -179,7 +179,7 @@ class KeptRecording(Struct, frozen=True, kw_only=True, omit_defaults=True, renam
     """FLOW_KEEP: the flow that was kept, None where the recording was forgotten."""
 
     flow: Flow | None = None
-    schema_version: str = SCHEMA_VERSION
+    schema_version: str = stated_version()
 
 
 class AskFlow(Struct, frozen=True, kw_only=True):
@@ -200,11 +200,11 @@ class FlowList(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="ca
 
     # `omit_defaults` would leave out a plain ().
     flows: tuple[FlowSummary, ...] = field(default_factory=lambda: ())
-    schema_version: str = SCHEMA_VERSION
+    schema_version: str = stated_version()
 
 
 class FlowForgotten(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
     """FLOW_FORGET: it is gone."""
 
     flow_id: str
-    schema_version: str = SCHEMA_VERSION
+    schema_version: str = stated_version()

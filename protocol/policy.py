@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from protocol.browse import SCHEMA_VERSION
+from protocol.browse import SCHEMA_VERSION, stated_version
 from protocol.documents import Content, Document
 from protocol.faults import Fault
 from protocol.packets import ToolCall
@@ -302,7 +302,7 @@ class ToolOutcome(Struct, frozen=True, kw_only=True, omit_defaults=True, rename=
     status: ToolStatus
     result: ToolResult | None = None
     approval: Approval | None = None
-    schema_version: str = SCHEMA_VERSION
+    schema_version: str = stated_version()
 
 
 class ListApprovals(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, Literal
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from protocol.answers import ConversationId
+from protocol.browse import SCHEMA_VERSION
 from protocol.faults import Fault
 
 EntryKind = Literal["call", "event", "work", "outside"]
@@ -80,11 +81,12 @@ class RecordingInfo(Struct, frozen=True, kw_only=True, rename="camel"):
     bytes: int
 
 
-class RecordingList(Struct, frozen=True, kw_only=True):
+class RecordingList(Struct, frozen=True, kw_only=True, rename="camel"):
     """Recorded conversations; `recording` says whether any are recorded now."""
 
     recordings: tuple[RecordingInfo, ...]
     recording: bool
+    schema_version: str = SCHEMA_VERSION
 
 
 class ConversationRecording(Struct, frozen=True, kw_only=True, rename="camel"):

@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct
 
-from protocol.browse import SCHEMA_VERSION
+from protocol.browse import stated_version
 from protocol.confidence import Score
 
 MAX_QUERY_CHARS: Final = 512
@@ -76,7 +76,7 @@ class SearchResults(Struct, frozen=True, kw_only=True, omit_defaults=True, renam
     engine: str
     hits: tuple[SearchHit, ...]
     note: str = ""
-    schema_version: str = SCHEMA_VERSION
+    schema_version: str = stated_version()
 
 
 class SearchPassages(Struct, frozen=True, kw_only=True, omit_defaults=True):

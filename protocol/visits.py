@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct
 
-from protocol.browse import SCHEMA_VERSION, DecisionTrace
+from protocol.browse import SCHEMA_VERSION, DecisionTrace, stated_version
 from protocol.confidence import FieldConfidence, Score
 from protocol.faults import Code
 from protocol.page import PageKind
@@ -115,6 +115,7 @@ class VisitList(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults
     # omit_defaults would leave out 0, which says something.
     kept_days: int
     next_cursor: int | None = None
+    schema_version: str = stated_version()
 
 
 class AskVisit(Struct, frozen=True, kw_only=True):

@@ -24,7 +24,7 @@ from actors.extraction.page import extract, unjudged_content
 from actors.fetchers.extractor import Extractor, PageSource, ordinary
 from actors.fetchers.script_engine import evaluate
 from protocol.actions import REPORT
-from protocol.browse import SCHEMA_VERSION, ApiPattern, PageLinks
+from protocol.browse import ApiPattern, PageLinks, stated_version
 from protocol.confidence import Use, overall, usable_for
 from protocol.documents import ExtractedTable, Signal
 from protocol.faults import Code, FaultError, fault
@@ -73,8 +73,7 @@ class ExtractedPage(Struct, frozen=True, kw_only=True, rename="camel", omit_defa
     left_out: dict[str, int] = {}
     ms: float = 0.0
     error: str = ""
-    # omit_defaults would leave out a plain default.
-    schema_version: str = msgspec.field(default_factory=lambda: SCHEMA_VERSION)
+    schema_version: str = stated_version()
 
 
 def extract_page(body: bytes, url: str) -> ExtractedPage:

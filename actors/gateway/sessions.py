@@ -14,7 +14,7 @@ from actors.gateway.http import HttpStatusError
 from actors.gateway.request import RequestContext
 from protocol import subjects
 from protocol.access import OWNER_NAME
-from protocol.browse import SCHEMA_VERSION
+from protocol.browse import SCHEMA_VERSION, stated_version
 from protocol.codec import encode
 from protocol.faults import Code, FaultError, fault
 from protocol.sessions import (
@@ -41,8 +41,7 @@ _PROFILE = Meta(description="Name of the saved login.")
 class SessionAnswer(SessionStatus, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """How one saved login stands."""
 
-    # omit_defaults would leave out a plain default.
-    schema_version: str = msgspec.field(default_factory=lambda: SCHEMA_VERSION)
+    schema_version: str = stated_version()
 
 
 class SessionsAnswer(Struct, frozen=True, kw_only=True, rename="camel"):

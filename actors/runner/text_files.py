@@ -17,7 +17,7 @@ from actors.markdown.tables import MarkdownTable, tables
 from actors.runner.exports import defused
 from actors.safe_html import html_page
 from actors.text_citations import with_citations
-from protocol.browse import SCHEMA_VERSION
+from protocol.browse import stated_version
 from protocol.codec import encode
 from protocol.collection_views import TextInfo
 from protocol.packets import Citation
@@ -60,7 +60,7 @@ class SharedText(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="
     tags: tuple[str, ...] = ()
     citations: tuple[Citation, ...] = ()
     sources: tuple[SharedSource, ...] = ()
-    schema_version: str = SCHEMA_VERSION
+    schema_version: str = stated_version()
 
 
 def as_file(info: TextInfo, form: Literal["markdown", "text", "json", "csv"]) -> bytes:

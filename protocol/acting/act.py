@@ -7,7 +7,7 @@ from typing import Annotated, Final
 from msgspec import Meta, Struct
 
 from protocol.acting.tasks import MAX_STEPS, MOST_STEPS, TaskGoal, TaskId, TaskState
-from protocol.browse import SCHEMA_VERSION
+from protocol.browse import stated_version
 from protocol.browsers.operations import SessionId
 from protocol.pages import Url
 from protocol.replicas import Watch
@@ -56,7 +56,7 @@ class Reached(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="cam
 
     state: TaskState
     session: str
-    schema_version: str = SCHEMA_VERSION
+    schema_version: str = stated_version()
 
 
 class ResumeTask(Struct, frozen=True, kw_only=True, omit_defaults=True):

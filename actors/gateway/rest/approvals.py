@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, structs
 from starlette.responses import Response
 
 from actors.gateway.access.caller import Scope
@@ -14,6 +14,7 @@ from actors.gateway.http import EVENTS, answer
 from actors.gateway.request import RequestContext
 from actors.gateway.rest.routing import Addressed, Endpoint, Tag
 from actors.gateway.rest.streaming import NewsStream
+from protocol.browse import stated_version
 from protocol.policy import Approval, ApprovalList, Remembered
 
 
@@ -22,6 +23,12 @@ class ApprovalsQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     pending: Annotated[bool, Meta(description="Those that wait alone.")] = False
     limit: Annotated[int, Meta(ge=1, le=500, description="How many.")] = 50
+
+
+class WholeApproval(Approval, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
+    """An approval by itself."""
+
+    schema_version: str = stated_version()
 
 
 class ApprovalPath(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -42,14 +49,16 @@ async def _list(app: AppContext, request: RequestContext, arguments: ApprovalsQu
 
 
 async def _get(app: AppContext, request: RequestContext, arguments: ApprovalPath) -> Response:
-    return answer(await get_approval(app, request, arguments.id))
+    approval = await get_approval(app, request, arguments.id)
+    return answer(WholeApproval(**structs.asdict(approval)))
 
 
 async def _answer(
     app: AppContext, request: RequestContext, arguments: Addressed[ApprovalPath, ApprovalAnswer]
 ) -> Response:
     given = arguments.body
-    return answer(await answer_approval(app, request, arguments.params.id, given.answer, given.remember))
+    approval = await answer_approval(app, request, arguments.params.id, given.answer, given.remember)
+    return answer(WholeApproval(**structs.asdict(approval)))
 
 
 async def _events(app: AppContext, request: RequestContext, _arguments: None) -> Response:
@@ -93,7 +102,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         about="An approval of another key is a 404.",
         run=_get,
         params=ApprovalPath,
-        answer=Approval,
+        answer=WholeApproval,
         example=_EXAMPLE,
         **_FAMILY,
     ),
@@ -107,7 +116,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         run=_answer,
         params=ApprovalPath,
         body=ApprovalAnswer,
-        answer=Approval,
+        answer=WholeApproval,
         where=_EXAMPLE,
         example={"answer": "allow", "remember": "once"},
         **_FAMILY,

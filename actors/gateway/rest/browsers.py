@@ -13,7 +13,7 @@ from actors.gateway.http import HttpStatusError, answer
 from actors.gateway.request import RequestContext
 from actors.gateway.rest.routing import Addressed, Endpoint, Tag
 from actors.gateway.rest.through_gate import GATE_INSIDE, called
-from protocol.browse import SCHEMA_VERSION
+from protocol.browse import SCHEMA_VERSION, stated_version
 from protocol.browsers.operations import SessionId, TabId
 from protocol.browsers.pageinfo import PastDialog
 from protocol.browsers.results import SessionHeld, WindowShown
@@ -72,6 +72,7 @@ class WindowView(Struct, frozen=True, kw_only=True, rename="camel", omit_default
     height: int
     picture: bytes = b""
     dialog: PastDialog | None = None
+    schema_version: str = stated_version()
 
 
 class HandBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, structs
 from starlette.responses import Response
 
 from actors.gateway import models
@@ -13,6 +13,7 @@ from actors.gateway.app_context import AppContext
 from actors.gateway.http import answer
 from actors.gateway.request import RequestContext
 from actors.gateway.rest.routing import Addressed, Endpoint, Tag
+from protocol.browse import SCHEMA_VERSION
 from protocol.models import ModelName, Provider
 from protocol.routes import (
     AskMetrics,
@@ -31,6 +32,12 @@ MAX_MS = 2**53 - 1
 """The largest integer that every reader of JSON takes as it is (RFC 8259 §6)."""
 
 ToolName = Annotated[str, Meta(min_length=1, max_length=128, description="Name of the tool, such as browser_click.")]
+
+
+class TestedProvider(ProviderState, frozen=True, kw_only=True, rename="camel"):
+    """How a provider stands after it was asked."""
+
+    schema_version: str = SCHEMA_VERSION
 
 
 class ToolPath(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -117,7 +124,8 @@ async def _providers(app: AppContext, _request: RequestContext, _arguments: None
 async def _test(
     app: AppContext, _request: RequestContext, arguments: Addressed[ProviderPath, ProviderTest]
 ) -> Response:
-    return answer(await models.try_provider(app, arguments.params.provider, arguments.body.model))
+    state = await models.try_provider(app, arguments.params.provider, arguments.body.model)
+    return answer(TestedProvider(**structs.asdict(state)))
 
 
 _INSIDE = frozenset({500, 501, 503, 504})
@@ -220,7 +228,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         params=ProviderPath,
         body=ProviderTest,
         optional=True,
-        answer=ProviderState,
+        answer=TestedProvider,
         where={"provider": "ollama"},
         example={"model": "qwen3:4b"},
         **_WRITE,

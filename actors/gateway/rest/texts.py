@@ -23,6 +23,7 @@ from actors.masking import mask, mask_text
 from actors.safe_html import PAGE_POLICY, html_page
 from actors.text_citations import with_citations
 from protocol.agent import TransformType
+from protocol.browse import stated_version
 from protocol.collection_views import TextInfo, TextList
 from protocol.faults import Code, FaultError
 from protocol.integrations import Delivery, DeliveryId, DeliveryList, DeliveryState, ListDeliveries, NamedDelivery
@@ -41,6 +42,18 @@ class TextsQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     collection: Annotated[str, Meta(min_length=1, max_length=100, description="Those made of it alone.")] | None = None
     limit: Limit = collections.DEFAULT_LISTED
     offset: Offset = 0
+
+
+class WholeText(TextInfo, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
+    """A kept text by itself."""
+
+    schema_version: str = stated_version()
+
+
+class WholeDelivery(Delivery, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
+    """A delivery by itself."""
+
+    schema_version: str = stated_version()
 
 
 class TextPath(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -89,7 +102,8 @@ async def _list(app: AppContext, request: RequestContext, arguments: TextsQuery)
 
 
 async def _get(app: AppContext, request: RequestContext, arguments: TextPath) -> Response:
-    return answer(await collections.get_text(app, request, arguments.id))
+    text = await collections.get_text(app, request, arguments.id)
+    return answer(WholeText(**structs.asdict(text)))
 
 
 async def _page(app: AppContext, request: RequestContext, arguments: TextPath) -> Response:
@@ -122,17 +136,20 @@ async def _deliveries(app: AppContext, request: RequestContext, arguments: Deliv
 
 
 async def _resend(app: AppContext, request: RequestContext, arguments: DeliveryPath) -> Response:
-    return answer(await app.bus.call(DELIVERY_RESEND, _named(request, arguments), wait_ms=app.grace_ms))
+    delivery = await app.bus.call(DELIVERY_RESEND, _named(request, arguments), wait_ms=app.grace_ms)
+    return answer(WholeDelivery(**structs.asdict(delivery)))
 
 
 async def _delivery(app: AppContext, request: RequestContext, arguments: DeliveryPath) -> Response:
     delivery = await app.bus.call(DELIVERY_GET, _named(request, arguments), wait_ms=app.grace_ms)
     payload = cast("dict[str, Any]", mask(delivery.payload))
-    return answer(structs.replace(delivery, payload=payload, answer=mask_text(delivery.answer)))
+    shown = structs.replace(delivery, payload=payload, answer=mask_text(delivery.answer))
+    return answer(WholeDelivery(**structs.asdict(shown)))
 
 
 async def _drop(app: AppContext, request: RequestContext, arguments: DeliveryPath) -> Response:
-    return answer(await app.bus.call(DELIVERY_DROP, _named(request, arguments), wait_ms=app.grace_ms))
+    delivery = await app.bus.call(DELIVERY_DROP, _named(request, arguments), wait_ms=app.grace_ms)
+    return answer(WholeDelivery(**structs.asdict(delivery)))
 
 
 def _named(request: RequestContext, arguments: DeliveryPath) -> NamedDelivery:
@@ -220,7 +237,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         about="A text of another key is a 404.",
         run=_get,
         params=TextPath,
-        answer=TextInfo,
+        answer=WholeText,
         example=_ID,
         **_FAMILY,
     ),
@@ -277,7 +294,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         "delivery of another key is a 404, but for a key with the scope `operate`.",
         run=_delivery,
         params=DeliveryPath,
-        answer=Delivery,
+        answer=WholeDelivery,
         example=_DELIVERY,
         **_PROGRAMS,
     ),
@@ -288,7 +305,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         summary="Forget what no program has taken; its idempotency key may be used anew.",
         run=_drop,
         params=DeliveryPath,
-        answer=Delivery,
+        answer=WholeDelivery,
         example=_DELIVERY,
         **_PROGRAMS,
     ),
@@ -299,7 +316,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         summary="Send again what no program has taken, with the same idempotency key.",
         run=_resend,
         params=DeliveryPath,
-        answer=Delivery,
+        answer=WholeDelivery,
         example=_DELIVERY,
         **_PROGRAMS,
     ),

@@ -8,11 +8,12 @@ import itertools
 import re
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import jsonschema
 import msgspec
 import pytest
+from msgspec import NODEFAULT, Struct, structs
 
 from actors.gateway.access.caller import Scope
 from actors.gateway.answers import AnswerRequest, ExtractRequest, SummarizeRequest
@@ -21,11 +22,15 @@ from actors.gateway.interact import check_artefacts
 from actors.gateway.rest import console
 from actors.gateway.rest.docs import page
 from actors.gateway.rest.endpoints import ENDPOINTS, RULES, document
+from actors.gateway.rest.packet_types import ResponsePacket
 from actors.gateway.rest.routing import TAGS
 from protocol.acting.interact import InteractRequest
 from protocol.browse import BrowseOptions, contradiction
 from protocol.faults import FaultError
+from protocol.patterns.listing import PatternFile
+from protocol.recordings import ConversationRecording
 from protocol.tiers import TIERS
+from tests.requirements import requirement
 from tests.unit.actors.gateway.answer_data import ANSWERED, EXTRACTED
 from tests.unit.actors.gateway.rest.calling import client
 from tests.unit.actors.gateway_data import FakeBus
@@ -40,6 +45,9 @@ NOTE: dict[str, Any] = {
 }
 ANYWHERE = re.compile(r"""(?:src|href|action|content)\s*=\s*["']?\s*(?:https?:)?//|@import|url\(""", re.IGNORECASE)
 
+OF_ANOTHER_FORM = {PatternFile, ConversationRecording, ResponsePacket}
+"""Files and packets, which say by words of their own what form they have."""
+
 
 def check(value: Any, schema: dict[str, Any]) -> bool:
     """Return whether a value is what a schema of the document says."""
@@ -49,6 +57,31 @@ def check(value: Any, schema: dict[str, Any]) -> bool:
     except jsonschema.ValidationError:
         return False
     return True
+
+
+def types_of(answer: Any) -> set[type[Struct]]:
+    """Return the types that an answer may have."""
+    return {answer} if isinstance(answer, type) else {one for part in get_args(answer) for one in types_of(part)}
+
+
+@requirement("000.1.schema-version")
+def test_every_answer_says_which_contract_it_follows() -> None:
+    without = {
+        kind
+        for endpoint in ENDPOINTS
+        if not (endpoint.interacts or endpoint.enveloped)  # these are as 001 has them, or in an envelope that says it
+        for kind in types_of(endpoint.answer) | types_of(endpoint.accepted)
+        if not always_written(kind, "schema_version")
+    }
+
+    assert without == OF_ANOTHER_FORM
+
+
+def always_written(kind: type[Struct], name: str) -> bool:
+    """Return whether a field stands in what is written of a struct even where nobody has given it a value."""
+    field = next((one for one in structs.fields(kind) if one.name == name), None)
+    omitted = kind.__struct_config__.omit_defaults
+    return field is not None and not (omitted and field.default_factory is NODEFAULT)
 
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda endpoint: endpoint.name)
