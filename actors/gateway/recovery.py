@@ -18,7 +18,7 @@ from actors.sites import site_of
 from protocol import actions as known
 from protocol.actions import RATE_LIMIT_DELAY_MS, Action, ranked
 from protocol.browse import DEFAULT_LATENCY_MS, MAX_LATENCY_MS, BrowseOptions, Freshness, consistent, wish_for_scripts
-from protocol.faults import Code, Fault, FaultError
+from protocol.faults import Category, Code, Fault, FaultError
 from protocol.sessions import DEFAULT_PROFILE
 from protocol.tiers import BROWSER, SCRIPTED, TIERS, RenderTier
 
@@ -30,6 +30,9 @@ MAX_CALLS: Final = 4
 
 RETRY_MS: Final = (1_000, 4_000, 15_000)
 """The delay before each further try of what may heal by itself."""
+
+NETWORK_RETRY_MS: Final = (1_000, 3_000, 5_000)
+"""That before each further try of what the network failed at: 1 to 5 seconds, three times (000 §3, recovery tree)."""
 
 FEW_TRIES: Mapping[Code, int] = MappingProxyType(
     {
@@ -166,7 +169,8 @@ def _retry(call: FailedCall, action: Action) -> Made:
         ):  # what comes after the session was renewed
             yield call.repeated(action, RETRY_MS[0], REFRESH_SESSION)
     elif count < FEW_TRIES.get(code, len(RETRY_MS)):
-        yield call.repeated(action, max(RETRY_MS[count], action.suggested_delay_ms or 0))
+        delays = NETWORK_RETRY_MS if call.failure.category is Category.NETWORK else RETRY_MS
+        yield call.repeated(action, max(delays[count], action.suggested_delay_ms or 0))
 
 
 def _wait(call: FailedCall, action: Action) -> Made:

@@ -18,6 +18,7 @@ from protocol.browse import BrowseOptions, Freshness, contradiction
 from protocol.faults import KINDS, Code, Fault, fault, rate_limited
 from protocol.tiers import RenderTier
 from protocol.tools.web import BrowseArguments
+from tests.requirements import requirement
 
 URL = "http://loom.test:8080/cloth?token=hunter2#warp"
 SELF_SUFFICIENT = {"browse", "refresh_session"}
@@ -155,6 +156,13 @@ def test_delays_grow_and_outlive_what_heals_after_seconds() -> None:
     assert (first.suggested_delay_ms, second.suggested_delay_ms) == (1_000, 4_000)
     assert advice(BrowseOptions(), asked).actions[0].suggested_delay_ms == 30_000
     assert [wait.actions[0].suggested_delay_ms for wait in waits] == [60_000, 120_000, 240_000]
+
+
+@requirement("000.3.recovery")
+def test_the_network_is_tried_three_times_after_one_to_five_seconds() -> None:
+    walk = list(followed(BrowseOptions(), Code.NETWORK_CONNECTION_FAILED))
+
+    assert [told.actions[0].suggested_delay_ms for _, told in walk[:-1]] == [1_000, 3_000, 5_000]
 
 
 def test_a_change_that_an_error_names_becomes_the_whole_call() -> None:
