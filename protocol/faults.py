@@ -39,7 +39,6 @@ from protocol.actions import (
     MORE_TIME,
     NEW_SESSION,
     NO_SCRIPTS,
-    NO_SELECTOR,
     OPERATOR,
     OTHER_KEY,
     RATE_LIMIT_DELAY_MS,
@@ -311,7 +310,7 @@ _ROWS: Mapping[Code, Kind] = {
         _C.BROWSER, True, "The page brought its browser down; a fresh one is there.", (RETRY, NO_SCRIPTS, REPORT)
     ),
     Code.BROWSER_PAGE_HUNG: Kind(_C.BROWSER, False, "The page's scripts never end.", (USE_BROWSER, NO_SCRIPTS, REPORT)),
-    Code.ELEMENT_NOT_FOUND: Kind(_C.BROWSER, True, "The page has no such element.", (NO_SELECTOR, FIX_INPUT)),
+    Code.ELEMENT_NOT_FOUND: Kind(_C.BROWSER, True, "The page has no such element.", (LOOK_AGAIN, FIX_INPUT)),
     Code.EXECUTION_ERROR: Kind(_C.BROWSER, False, "The page did not let itself be handled that way.", (LOOK_AGAIN,)),
     Code.SESSION_NOT_FOUND: Kind(
         _C.BROWSER, False, "There is no such browser session, or it was closed.", (NEW_SESSION,)

@@ -171,8 +171,7 @@ class _Visit:
         return fault(Code.BROWSER_PAGE_HUNG if self.cut_short == page_answer.HUNG else Code.NETWORK_TIMEOUT)
 
     def _lacks_element(self, what_else: str) -> Fault:
-        message = f"The page has no element {self.request.wait_for_selector}, {what_else}."
-        return fault(Code.ELEMENT_NOT_FOUND, message, field="options.waitForSelector")
+        return faults.lacks_awaited(f"The page has no element {self.request.wait_for_selector}, {what_else}.")
 
     @property
     def _is_markup(self) -> bool:

@@ -605,6 +605,7 @@ def test_every_code_of_the_tool_layer_occurs() -> None:
     assert {*ERROR_CODES.values(), ErrorCode.EXECUTION_ERROR} == set(ErrorCode)
 
 
+@requirement("002.7.tool-errors")
 async def test_an_error_says_what_to_call_next_and_where() -> None:
     result = await called(
         Browser(FaultError(fault(Code.ELEMENT_NOT_FOUND))), "click", sessionId=SESSION, tabId=2, element_id="a"
@@ -615,6 +616,7 @@ async def test_an_error_says_what_to_call_next_and_where() -> None:
     (first,) = error.next_actions
     assert (first.tool, first.args) == ("get_page_info", {"sessionId": SESSION, "tabId": 2})
     assert (error.details.session_id, error.details.tab_id) == (SESSION, 2)
+    assert [one.action for one in error.recommended_actions] == ["look_again", "fix_request"]
     assert text_of(result).splitlines() == [
         "The page has no such element. [ELEMENT_NOT_FOUND; trying again may help]",
         "Look at the page as it stands now, and take the id of the element from there.",
