@@ -230,6 +230,8 @@ class PageRecorder:
             self.samples.note_status(request.method, request.url, 0)
         if self.listener is not None and not request.url.startswith(_OWN):
             self._note_failure(request)
+        if (response := request.existing_response) is not None and not request.url.startswith(_OWN):
+            self.exchanges.append(_exchange(request, response))  # as a script that is not there: nobody reads its body
 
     async def _on_finished(self, request: Request) -> None:
         self.whole = self.whole or (self.main is not None and request == self.main.request)

@@ -15,6 +15,7 @@ from protocol.faults import Code, FaultError, fault
 from protocol.pages import Screenshot
 from protocol.tiers import RenderTier
 from tests.integration.playwright.browsing import Browsing, browsing, page
+from tests.requirements import requirement
 from tests.site.answers import text
 from tests.site.rehearsed import ARRANGED
 from tests.site.scripted import ARTICLE, LATE, WAYS
@@ -189,6 +190,7 @@ def test_an_empty_page_without_the_awaited_element_names_the_option(web: Browsin
         web.fetch(page(""), limit_s=3, wait_for_selector="#never")
 
     assert (caught.value.fault.code, caught.value.fault.field) == (Code.ELEMENT_NOT_FOUND, "options.waitForSelector")
+    assert [one.action for one in caught.value.fault.actions] == ["do_not_wait_for_selector", "fix_request"]
 
 
 # -- what is read ------------------------------------------------------------------------------------------------------
@@ -246,6 +248,13 @@ def test_what_a_page_asks_for_is_recorded_and_named(web: Browsing) -> None:
     assert (api.method, api.confidence, api.can_bypass, api.auth_type) == ("GET", "high", True, "bearer")
     assert (call.status, call.response_body) == (200, {"title": "Threads", "items": [1, 2, {"token": "abc"}]})
     assert (call.request_headers["authorization"], "hush" in call.url) == ("[redacted]", False)
+
+
+@requirement("000.5.network-request")
+def test_what_a_script_that_is_not_there_was_answered_is_recorded(web: Browsing) -> None:
+    found = web.fetch(page(f'{PROSE}<script src="/status/404"></script>'), include_network=True)
+
+    assert [one.status for one in found.network if one.url.endswith("/status/404")] == [404]
 
 
 def test_the_history_gets_a_picture_and_the_requests_in_short(web: Browsing) -> None:
