@@ -22,12 +22,13 @@ from actors.navigator.attempts import (
     TooSlow,
     reason,
 )
-from protocol.browse import DecisionTrace, PatternTrace, TierAttempt, TraceSummary, ValidationDetails
+from protocol.browse import ApiPattern, DecisionTrace, PatternTrace, TierAttempt, TraceSummary, ValidationDetails
 from protocol.confidence import Confidence, FieldConfidence, Source, confidence, overall
 from protocol.documents import WebObservationSummary, untrusted
 from protocol.faults import Code
 from protocol.page import PageKind, RecordList
 from protocol.pages import Fetched, PageBrowsed
+from protocol.patterns.pattern import PatternSource
 from protocol.patterns.use import PatternCall
 
 UNVALIDATED_CEILING = 0.59
@@ -96,8 +97,21 @@ def field_confidence(page: Fetched, outcomes: Sequence[Accepted | Rejected], lea
 
 
 def _of_api(page: Fetched, place: int, learned: int) -> Confidence:
-    source = Source.LEARNED_PATTERN if place >= len(page.apis) - learned else Source.HEURISTIC
-    return confidence(source, page.apis[place].confidence_score or None)
+    api = page.apis[place]
+    source = _learned_from(api) if place >= len(page.apis) - learned else _seen_in(api)
+    return confidence(source, api.confidence_score or None)
+
+
+def _learned_from(api: ApiPattern) -> Source:
+    """Return the source of an API that other pages have taught: what a server says of its own schema is `graphql`."""
+    found = api.provenance
+    introspected = found is not UNSET and found.source is PatternSource.GRAPHQL_INTROSPECTION
+    return Source.GRAPHQL if introspected else Source.LEARNED_PATTERN
+
+
+def _seen_in(api: ApiPattern) -> Source:
+    """Return the source of an API that the page itself has shown: one that answered as it must is no guess."""
+    return Source.API_RESPONSE if api.can_bypass else Source.HEURISTIC
 
 
 def page_browsed(

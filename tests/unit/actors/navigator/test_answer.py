@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 from actors.navigator.answer import blockers, decision_trace, field_confidence, page_browsed
 from actors.navigator.attempts import Absent, Accepted, Attempt, Failed, Rejected, TooSlow
-from protocol.browse import DecisionTrace, TierAttempt, TraceSummary, ValidationDetails
+from protocol.browse import ApiPattern, ApiProvenance, DecisionTrace, TierAttempt, TraceSummary, ValidationDetails
 from protocol.confidence import FieldConfidence, Level, Source, Use, confidence, overall, usable_for
 from protocol.faults import Code, fault
 from protocol.page import PageKind
 from protocol.pages import Fetched, PageBrowsed
+from protocol.patterns.pattern import PatternSource
 from protocol.tiers import RenderTier
 from tests.requirements import requirement
 from tests.unit.actors.page_data import SELECTORS, TITLES, accepted, attempt, fetched, rejected, verdict
@@ -96,6 +97,33 @@ def test_every_field_has_its_confidence() -> None:
     assert fields == FieldConfidence(
         title=page.title, content=page.content, overall=overall(page.title, page.content, 1.0), tables=(table,)
     )
+
+
+@requirement("000.2.baselines")
+def test_an_api_has_the_source_that_it_is_known_by() -> None:
+    def api(name: str, source: PatternSource, *, bypass: bool = False) -> ApiPattern:
+        return ApiPattern(
+            endpoint=f"https://a.example/{name}",
+            method="GET",
+            confidence="high",
+            can_bypass=bypass,
+            provenance=ApiProvenance(source=source),
+        )
+
+    seen = PatternSource.API_EXTRACTION
+    page = fetched(
+        apis=(
+            api("answered", seen, bypass=True),
+            api("named", seen),
+            api("learned", seen, bypass=True),
+            api("introspected", PatternSource.GRAPHQL_INTROSPECTION),
+        )
+    )
+
+    fields = field_confidence(page, [judged_as(page)], learned=2)
+
+    sources = (Source.API_RESPONSE, Source.HEURISTIC, Source.LEARNED_PATTERN, Source.GRAPHQL)
+    assert fields.discovered_apis == tuple(map(confidence, sources))
 
 
 def test_what_makes_extraction_unsure_of_a_short_page_the_verifier_has_judged() -> None:
