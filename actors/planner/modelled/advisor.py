@@ -23,8 +23,9 @@ from protocol.subjects import CALL_MODEL
 
 PLAN: Final = "agent_plan"
 ACT: Final = "agent_act"
-LOOK: Final = "agent_look"
-"""What models are asked for, the last with a picture of the page: the names by which the router routes."""
+LOOK: Final = "browser_get_screenshot"
+"""What models are asked for, the names by which the router routes: with a picture of the page by the route that 004 has
+for screenshots."""
 
 MAX_TOKENS: Final = 1_024
 RESERVE_MS: Final = 5_000

@@ -204,7 +204,7 @@ async def test_whoever_dies_at_whichever_line_the_task_is_ended_and_nothing_done
 @pytest.mark.parametrize(
     ("goal", "tools"),
     [
-        ("Choose the red shape", {"agent_look": True}),
+        ("Choose the red shape", {"browser_get_screenshot": True}),
         ("Choose the next thing", {"agent_act": False}),
         ('Choose the red shape, password "hunter2-but-longer"', {"agent_act": False}),
     ],

@@ -191,6 +191,7 @@ def test_pictures_go_to_a_model_that_sees() -> None:
     assert chosen(plan) == ("ollama/qwen2.5vl:7b", RouteReason.FALLBACK)
 
 
+@requirement("004.routing.default")
 def test_the_routes_are_listed_as_they_are_tried_and_each_pattern_once() -> None:
     routes = tuple(
         table(
