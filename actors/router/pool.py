@@ -149,6 +149,12 @@ def _installed(modules: tuple[str, ...]) -> bool:
     return False
 
 
+def _wire_name(field: str) -> str:
+    """Return the name that 004 has for a field of credentials, such as `apiKey`."""
+    first, *others = field.split("_")
+    return first + "".join(map(str.title, others))
+
+
 def _state(entry: _Entry) -> ProviderState:
     kind, known = entry.kind, entry.credentials
     base_url = known.base_url if known else ""
@@ -156,7 +162,7 @@ def _state(entry: _Entry) -> ProviderState:
         provider=kind.provider,
         available=not entry.why_not,
         source=entry.source,
-        missing=missing_of(kind, known),
+        missing=tuple(map(_wire_name, missing_of(kind, known))),
         base_url=base_url if base_url and "@" not in base_url else None,
         message=entry.why_not,
     )

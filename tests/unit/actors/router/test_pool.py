@@ -47,7 +47,8 @@ async def test_who_has_its_credentials_can_be_asked() -> None:
         api_key=KEY, base_url="https://weft.openai.azure.com/openai/v1", resource_name="weft"
     )
     assert states[Provider.OLLAMA].base_url == "http://127.0.0.1:11434/v1"
-    assert states[Provider.OPENAI_COMPATIBLE].missing == ("api_key",)
+    assert states[Provider.OPENAI_COMPATIBLE].missing == ("apiKey",)
+    assert states[Provider.BEDROCK].missing == ("region", "accessKeyId", "secretAccessKey")
     assert not states[Provider.BROWSEROS].available
     assert KEY not in repr(states)
 
