@@ -58,7 +58,9 @@ class PiecePath(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknow
 
     artifact_id: Annotated[str, _ARTIFACT_ID]
     offset: Annotated[int, Meta(ge=0, le=MAX_NUMBER, description="First byte.")] = 0
-    limit: Annotated[int, Meta(ge=1, le=MAX_NUMBER, description="Bytes at most.")] = runs.MAX_CHUNK_BYTES
+    limit: (
+        Annotated[int, Meta(ge=1, le=MAX_NUMBER, description="Bytes at most; none: maxArtifactInlineBytes.")] | None
+    ) = None
 
 
 class ArtifactPath(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):

@@ -77,6 +77,13 @@ def test_every_answer_says_which_contract_it_follows() -> None:
     assert without == OF_ANOTHER_FORM
 
 
+@requirement("002.5.artifacts")
+def test_who_names_no_limit_gets_what_a_piece_of_a_file_may_have() -> None:
+    (limit,) = [one for one in OPERATIONS["getArtifact"]["parameters"] if one["name"] == "limit"]
+
+    assert limit["schema"]["default"] is None
+
+
 def always_written(kind: type[Struct], name: str) -> bool:
     """Return whether a field stands in what is written of a struct even where nobody has given it a value."""
     field = next((one for one in structs.fields(kind) if one.name == name), None)
