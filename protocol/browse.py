@@ -88,7 +88,9 @@ class BrowseOptions(Struct, frozen=True, kw_only=True, rename="camel", forbid_un
         Meta(description="Saved login to use."),
     ] = None
     include_decision_trace: Annotated[bool, Meta(description="Say which tiers and selectors were tried.")] = False
-    include_html: Annotated[bool, Meta(description="Return the HTML of the page, too.")] = False
+    include_html: Annotated[
+        bool, Meta(description="Return the HTML of the page, too, without scripts and what nobody sees.")
+    ] = False
     include_network: Annotated[bool, Meta(description="Return the requests made.")] = False
     include_console: Annotated[bool, Meta(description="Return what the page wrote to its console.")] = False
     wait_for_selector: Annotated[
