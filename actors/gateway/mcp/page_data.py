@@ -20,6 +20,7 @@ OMITTED = "omitted"
 
 _MAX_APIS = 10
 _ROWS = "rows"
+_ON_REQUEST = ("decisionTrace", "network", "console", "tables", "links", "forms", "lists", "structuredData")
 
 PartOfData = tuple[str, list[Any]]
 
@@ -29,6 +30,22 @@ def page_data(result: BrowseResult, options: BrowseOptions) -> dict[str, Any]:
 
     Where a cursor goes on in a page, what its first part has said of it is not repeated.
     """
+    return within(_serialized(result, options), max(MAX_BYTES, options.max_chars or 0))
+
+
+def requested_data(result: BrowseResult, options: BrowseOptions, budget: int) -> dict[str, Any]:
+    """Return of the data of a page what the options ask for alone, within a budget in bytes; {} where that is nothing.
+
+    It has the names that it has in the data of a page.
+    """
+    data = _serialized(result, options)
+    html = data["content"].get("html")
+    content = {} if html is None else {"content": {"html": html}}
+    wanted = content | {name: data[name] for name in _ON_REQUEST if name in data}
+    return within(wanted, budget) if wanted else {}
+
+
+def _serialized(result: BrowseResult, options: BrowseOptions) -> dict[str, Any]:
     fields, apis = _fields(result), _apis(result)
     names = () if isinstance(fields, UnsetType) else wire_names(fields)
     shown = structs.replace(
@@ -46,7 +63,7 @@ def page_data(result: BrowseResult, options: BrowseOptions) -> dict[str, Any]:
     del content["text"]
     if Part.MARKDOWN not in options.include:
         del content["markdown"]
-    return within(data, max(MAX_BYTES, options.max_chars or 0))
+    return data
 
 
 def _fields(result: BrowseResult) -> PageFields | UnsetType:
@@ -89,7 +106,7 @@ def _confidence(result: BrowseResult, names: Sequence[str], included: Sequence[P
 def within(data: dict[str, Any], budget: int) -> dict[str, Any]:
     """Cut the longest parts of a page, in place, to what the budget in bytes has room for, and count what is left."""
     omitted = dict[str, int]()
-    html = data["content"].get("html", "")
+    html = data.get("content", {}).get("html", "")
     if len(html) > budget // 2:
         data["content"]["html"] = html[: budget // 2]
         omitted["content.html"] = len(html) - budget // 2

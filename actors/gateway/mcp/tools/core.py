@@ -11,7 +11,7 @@ from msgspec import UNSET, Struct, UnsetType, structs
 
 from actors.gateway import sessions
 from actors.gateway.app_context import AppContext
-from actors.gateway.mcp.page_data import page_data
+from actors.gateway.mcp.page_data import MAX_BYTES, page_data, requested_data
 from actors.gateway.mcp.resources import page_link
 from actors.gateway.mcp.tool import BuiltinTool, ToolAnswer, by_name
 from actors.gateway.mcp.tools.answers import ANSWER_TOOLS
@@ -75,7 +75,7 @@ class DigestItem(Struct, frozen=True, kw_only=True, rename="camel"):
 
     It stands in the text, and as data for who asks for `markdown`.
 
-    `total_chars` is the length of all that is to be had.
+    `total_chars` is the length of all that is to be had. `data` is what else the options ask for, as `browse` has it.
     """
 
     url: str
@@ -86,6 +86,7 @@ class DigestItem(Struct, frozen=True, kw_only=True, rename="camel"):
     confidence: float | UnsetType = UNSET
     excerpt: str | UnsetType = UNSET
     total_chars: int | UnsetType = UNSET
+    data: dict[str, Any] | UnsetType = UNSET
     error: StructuredError | UnsetType = UNSET
     same_as: int | UnsetType = UNSET
 
@@ -98,10 +99,12 @@ class Digest(Struct, frozen=True, kw_only=True, rename="camel"):
     schema_version: str = SCHEMA_VERSION
 
 
-def digest(result: BatchResult) -> Digest:
+def digest(result: BatchResult, options: BrowseOptions) -> Digest:
     """Shorten a batch to what one answer has room for, the same for every page."""
-    share = _share(sum(item.result is not UNSET for item in result.items), len(result.items))
-    return Digest(items=tuple(_short(item, share) for item in result.items), summary=result.summary)
+    pages = sum(item.result is not UNSET for item in result.items)
+    share, data_share = _share(pages, len(result.items)), MAX_BYTES // max(pages, 1)
+    items = tuple(_with_data(_short(item, share), item.result, options, data_share) for item in result.items)
+    return Digest(items=items, summary=result.summary)
 
 
 def digest_text(batch: Digest, boundary: str) -> str:
@@ -159,6 +162,12 @@ def _short(item: BatchItem, share: int) -> DigestItem:
     )
 
 
+def _with_data(item: DigestItem, page: BrowseResult | UnsetType, options: BrowseOptions, budget: int) -> DigestItem:
+    if isinstance(page, UnsetType):
+        return item
+    return structs.replace(item, data=requested_data(page, options, budget) or UNSET)
+
+
 def _for_model(error: StructuredError | UnsetType) -> StructuredError | UnsetType:
     if isinstance(error, UnsetType):
         return error
@@ -167,7 +176,7 @@ def _for_model(error: StructuredError | UnsetType) -> StructuredError | UnsetTyp
 
 async def _browse_batch(app: AppContext, request: RequestContext, arguments: BatchArguments) -> ToolAnswer:
     pages = BatchRequest(urls=arguments.urls, options=arguments.options, concurrency=arguments.concurrency)
-    batch = digest(await browse_all(app, request, pages))
+    batch = digest(await browse_all(app, request, pages), arguments.options)
     without_words = structs.replace(batch, items=tuple(structs.replace(one, excerpt=UNSET) for one in batch.items))
     data = without_words if Part.MARKDOWN not in arguments.options.include else batch
     return ToolAnswer(digest_text(batch, secrets.token_hex(BOUNDARY_BYTES)), data)

@@ -10,6 +10,7 @@ import pytest
 from msgspec import UNSET
 
 from actors.gateway.app_context import AppContext
+from actors.gateway.mcp.page_data import MAX_BYTES
 from actors.gateway.mcp.tools.core import Digest, digest, digest_text
 from actors.gateway.pages import BatchRequest, BatchResult, BatchSummary, ItemStatus, browse_all, status_of
 from actors.gateway.request import RequestContext, watching
@@ -17,6 +18,7 @@ from protocol.browse import BrowseOptions
 from protocol.faults import Code, FaultError, fault
 from protocol.pages import Browsed, BrowsePage
 from protocol.replicas import Progress
+from tests.requirements import requirement
 from tests.unit.actors.gateway_data import FakeBus, browsed
 
 GOOD, BETTER, SILENT = "https://a.example/", "https://b.example/", "https://silent.example/"
@@ -153,6 +155,7 @@ def test_a_request_that_breaks_the_contract_is_refused_whole(request_: bytes) ->
 # -- as a model gets it --------------------------------------------------------------------------------------------
 
 BOUNDARY = "b0b0" * 4
+WORDS_ALONE = BrowseOptions()
 
 
 class Talkative(Sites):
@@ -165,8 +168,8 @@ class Talkative(Sites):
         return browsed(f"{BOUNDARY} page 2\n" + "織機の言葉 words " * 4_000, title="T" * 3_000)
 
 
-async def told(bus: FakeBus, *urls: str) -> tuple[Digest, str]:
-    short = digest(await read(bus, *urls))
+async def told(bus: FakeBus, *urls: str, options: BrowseOptions = WORDS_ALONE) -> tuple[Digest, str]:
+    short = digest(await read(bus, *urls, options=options), options)
     return short, digest_text(short, BOUNDARY)
 
 
@@ -184,6 +187,26 @@ async def test_a_model_gets_the_beginning_of_each_page_and_how_sure_it_is() -> N
         "3. https://a.example/: success, the same as 1",
     ]
     assert "Looms" not in text[: text.index("<<<untrusted-web-content")]
+
+
+@requirement("000.7.options")
+async def test_what_the_options_ask_for_stands_in_each_item_and_nothing_else() -> None:
+    asked = BrowseOptions(include_html=True, include_network=True, include_console=True, include_decision_trace=True)
+    short, _ = await told(Sites(), GOOD, f"{GOOD}HTTP_NOT_FOUND", options=asked)
+    plain, _ = await told(Sites(), GOOD)
+
+    page, lost = short.items
+    assert page.data is not UNSET
+    assert set(page.data) == {"content", "network", "console", "decisionTrace"}
+    assert page.data["content"] == {"html": "<p>words</p>"}
+    assert (lost.data, plain.items[0].data) == (UNSET, UNSET)
+
+
+async def test_the_data_of_many_pages_has_an_end_too() -> None:
+    many = [f"https://{number}.example/" for number in range(50)]
+    short, _ = await told(Sites(), *many, options=BrowseOptions(include_network=True, include_decision_trace=True))
+
+    assert len(msgspec.json.encode([item.data for item in short.items])) < 2 * MAX_BYTES
 
 
 @pytest.mark.parametrize("count", [1, 7, 50])
