@@ -180,7 +180,7 @@ class NamedProvider(Struct, frozen=True, kw_only=True):
 class ProviderState(Struct, frozen=True, kw_only=True, rename="camel"):
     """How a provider stands: whether it has its credentials and from where, what is missing, and whether it answers.
 
-    `missing` are fields by their names in 004 (`apiKey`). `works` is None where it was not tried. `cooling_ms` is for how
+    `missing` are fields by their names in 004 (`apiKey`). `works` is None where it was not tried, `cooling_ms` for how
     long it is not asked.
     """
 

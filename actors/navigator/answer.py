@@ -104,8 +104,8 @@ def _of_api(page: Fetched, place: int, learned: int) -> Confidence:
 
 def _learned_from(api: ApiPattern) -> Source:
     """Return the source of an API that other pages have taught: what a server says of its own schema is `graphql`."""
-    found = api.provenance
-    introspected = found is not UNSET and found.source is PatternSource.GRAPHQL_INTROSPECTION
+    origin = api.provenance
+    introspected = origin is not UNSET and origin.source is PatternSource.GRAPHQL_INTROSPECTION
     return Source.GRAPHQL if introspected else Source.LEARNED_PATTERN
 
 
