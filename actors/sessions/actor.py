@@ -22,7 +22,7 @@ from actors.sites import site_of
 from bus.clock import now_ms
 from bus.seal import KEY_BYTES, Seal, UnsealError, seal_for
 from protocol import subjects
-from protocol.actions import LOG_IN, REPORT, Action, ranked
+from protocol.actions import LOG_IN, REPORT, RETRY, SLOWER, WAIT, Action, ranked
 from protocol.browse import DEFAULT_LATENCY_MS, BrowseOptions, Freshness
 from protocol.codec import Decoder, encode
 from protocol.faults import Code, FaultError, fault
@@ -75,6 +75,9 @@ _PASSING = frozenset(
     }
 )
 """What may be over in a moment."""
+
+_AGAIN = frozenset(one.action for one in (RETRY, WAIT, SLOWER))
+"""What can be done about a page that only a renewal has asked for: the rest is of the options of a browse."""
 
 _read_lease = msgspec.json.Decoder(LoginLeased).decode
 _read_change = msgspec.json.Decoder(LoginChange).decode
@@ -255,16 +258,18 @@ class LoginsActor(Actor):
         return await self._refreshed(login, last)
 
     async def _refreshed(self, login: UsableLogin, url: str) -> SessionStatus:
-        """Visit one page with a login; whoever hears that this failed has nothing left to try but to log in anew."""
+        """Visit one page with a login; a failure names what is left to try: the same again later, or to log in anew."""
         saved = login.saved
         try:
             await self._visit(login, url)
         except FaultError as error:
-            failure = replace(error.fault, retryable=False, actions=ranked((REPORT,)))
+            again = [one for one in error.fault.actions if one.action in _AGAIN] if error.fault.retryable else []
+            failure = replace(error.fault, retryable=bool(again), actions=ranked((*again, REPORT)))
             if failure.code is Code.AUTH_SESSION_EXPIRED:
                 await self._note(saved, PageBrowsed(url=url, duration_ms=0, code=Code.AUTH_SESSION_EXPIRED))
                 actions = ranked((_log_in_again(url, saved.profile), REPORT))
-                failure = replace(failure, message="The site wants a login again.", actions=actions).at(url=url)
+                message = "The site wants a login again."
+                failure = replace(failure, message=message, retryable=False, actions=actions).at(url=url)
             raise FaultError(failure) from None
         await self._note(saved, PageBrowsed(url=url, duration_ms=0))
         await self._vault.change(saved, lambda latest: replace(latest, epoch=new_epoch()))

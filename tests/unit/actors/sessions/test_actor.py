@@ -37,6 +37,7 @@ from protocol.sessions import (
 )
 from protocol.subject_kinds import Call
 from protocol.tiers import RenderTier
+from tests.requirements import requirement
 from tests.support.logins import passed
 from tests.unit.actors.gateway_data import browsed
 
@@ -256,7 +257,8 @@ async def test_without_a_browser_the_wall_is_the_answer(code: Code) -> None:
         assert await refused(world, subjects.SESSION_REFRESH) is Code.AUTH_SESSION_EXPIRED
 
 
-async def test_a_site_that_is_away_says_nothing_of_the_login() -> None:
+@requirement("000.3.retryable")
+async def test_a_site_that_is_away_says_nothing_of_the_login_and_can_be_visited_again() -> None:
     def answer(_: BrowsePage) -> Browsed:
         raise FaultError(fault(Code.NETWORK_TIMEOUT))
 
@@ -264,7 +266,12 @@ async def test_a_site_that_is_away_says_nothing_of_the_login() -> None:
         world.answer = answer
         await world.save()
 
-        assert await refused(world, subjects.SESSION_REFRESH) is Code.NETWORK_TIMEOUT
+        with pytest.raises(FaultError) as caught:
+            await world.bus.call(subjects.SESSION_REFRESH, ME)
+
+        told = caught.value.fault
+        assert (told.code, told.retryable) == (Code.NETWORK_TIMEOUT, True)
+        assert [action.action for action in told.actions] == ["retry", "report_to_user"]
         assert (await world.health()).health is SessionHealth.HEALTHY
 
 
