@@ -51,6 +51,7 @@ from actors.gateway.mcp.toolsets import Toolset, toolsets_of
 from actors.gateway.mcp.transport.http import McpEndpoint
 from actors.gateway.request import RequestContext
 from actors.settings import Settings
+from protocol.browse import SCHEMA_VERSION
 
 LISTS_TTL_MS = 60_000
 """How long a client may keep a list: what actors offer may change, and not every client listens."""
@@ -132,9 +133,9 @@ class _Methods(Struct, frozen=True):
     offers: OfferClient
 
     async def list_tools(self, context: Context, params: PaginatedRequestParams) -> ListToolsResult:
-        """List the tools that the caller may call."""
+        """List the tools that the caller may call, and say which contract their answers follow (000 §1)."""
         _check_cursor(params)
-        return ListToolsResult(tools=self.toolbox.tools(context))
+        return ListToolsResult(tools=self.toolbox.tools(context), _meta={"schemaVersion": SCHEMA_VERSION})
 
     async def list_resources(self, context: Context, params: PaginatedRequestParams) -> ListResourcesResult:
         """List the resources that have an address of their own."""

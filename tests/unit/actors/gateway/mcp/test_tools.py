@@ -37,6 +37,7 @@ from protocol.pages import BrowsePage
 from protocol.schemas import schema
 from protocol.subjects import BROWSE
 from protocol.tiers import RenderTier
+from tests.requirements import requirement
 from tests.support.scale import one_in
 from tests.unit.actors.gateway_data import (
     BASE,
@@ -80,11 +81,14 @@ def text_of(result: CallToolResult) -> str:
     return content.text
 
 
+@requirement("000.1.schema-version")
 @eras
 async def test_the_tool_is_announced_with_its_schemas(mode: str) -> None:
     async with connected(FakeBus(), mode) as client:
-        tool, *others = (await client.list_tools()).tools
+        listed = await client.list_tools()
 
+    tool, *others = listed.tools
+    assert (listed.meta or {})["schemaVersion"] == "1.0"
     _, *further = (name for name, one in TOOLS.items() if one.toolset in DEFAULT_TOOLSETS)
     assert [other.name for other in others] == further
     assert (tool.name, tool.title) == ("browse", "Read a web page")
