@@ -26,9 +26,9 @@ class BrowserRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One session of BROWSER_SESSIONS: the replica that it lives in, and what it is restored from in another.
 
     `caller` is whose it is: nobody else finds it. `login` is the site whose saved login of `profile` is kept up
-    to date, which `access` opens (see LoginPass). `doing` are the orders that were begun, the newest last. `recording`
-    is what was recorded of it so far, where it is recorded. Until `held_until` a person has it in hand. Times in ms
-    since the epoch.
+    to date, which `access` opens (see LoginPass); `origin` is the scheme, host and port at which it began there.
+    `doing` are the orders that were begun, the newest last. `recording` is what was recorded of it so far, where it is
+    recorded. Until `held_until` a person has it in hand. Times in ms since the epoch.
     """
 
     session: str
@@ -36,6 +36,7 @@ class BrowserRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
     caller: str = ""
     profile: str | None = None
     login: str = ""
+    origin: str = ""
     state: SessionState = SessionState()
     tabs: tuple[BrowserTab, ...] = ()
     active_tab: int | None = None

@@ -99,6 +99,7 @@ async def test_the_template_is_for_this_machine_alone(traced: System, site: Site
     assert over_rest.error_code == Code.TRUST_LEVEL_NOT_ALLOWED
 
 
+@requirement("000.3.refresh-session")
 async def test_a_login_is_good_for_tools_for_runs_and_in_every_tier(traced: System, site: Site) -> None:
     home = site.url("/members/plain/home")
     async with connected(traced, "stdio", limit_s=LIMIT_S) as client:
@@ -109,7 +110,11 @@ async def test_a_login_is_good_for_tools_for_runs_and_in_every_tier(traced: Syst
         compared = told(await run(client, "multi_tab_compare", {"urls": urls}, sessionId=session))
     tiers = {replica["actor"] for replica in traced.replicas()}
     seen = {tier: behind(traced, site, "mill", tier) for tier in RenderTier if f"fetchers.{tier.value}" in tiers}
+    async with connected(traced, "stdio", limit_s=LIMIT_S) as client:
+        await run(client, LOGIN, inputs(site, profile="unseen"))
+        renewed = await client.call_tool("refresh_session", {"domain": site.url("/"), "profile": "unseen"})
 
+    assert not renewed.is_error, text_of(renewed)
     assert done["status"] == "succeeded"
     assert done["progress"] == {"totalSteps": 5, "doneSteps": 5}
     assert done["result"] == {

@@ -141,7 +141,7 @@ class ReplicaSessions:
         if not ours:
             raise MovedError
         if session is None:
-            address = f"https://{f'[{record.login}]' if ':' in record.login else record.login}/"
+            address = record.origin or f"https://{f'[{record.login}]' if ':' in record.login else record.login}/"
             loan = await self.logins.lease(record.profile, address, record.access)
             save_download = partial(self.dependencies.save_download, record.caller)
             session = await restore_session(self.browser, record, change.revision, loan, save_download)

@@ -37,6 +37,7 @@ from protocol.browsers.operations import (
 from protocol.browsers.results import Done, Navigated, SessionClosed, SessionCreated
 from protocol.browsers.sessions import AskBrowser, BrowserAnswer, BrowserList, BrowserRecord
 from protocol.faults import Code, FaultError, fault
+from protocol.sessions import origin_of
 from protocol.subjects import BROWSER_AT
 
 log = structlog.stdlib.get_logger()
@@ -151,6 +152,7 @@ class SessionRouter:
             caller=request.caller,
             profile=do.profile,
             login=site_of(do.url, "url") if do.url and do.profile else "",
+            origin=origin_of(do.url) if do.url and do.profile else "",
             access=request.login if do.profile else b"",
             created=now,
             used=now,
