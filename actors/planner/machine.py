@@ -89,6 +89,11 @@ _BY_CODE: Final[Mapping[str, FailureKind]] = MappingProxyType(
         "ELEMENT_NOT_INTERACTABLE": FailureKind.IN_THE_WAY,
         "DISABLED": FailureKind.IN_THE_WAY,
         "BLOCKED_BY_OVERLAY": FailureKind.IN_THE_WAY,
+        "COVERED": FailureKind.IN_THE_WAY,
+        "HIDDEN": FailureKind.IN_THE_WAY,
+        "READ_ONLY": FailureKind.IN_THE_WAY,
+        "GONE": FailureKind.NOT_FOUND,
+        "MOVING": FailureKind.NOT_NOW,
         "NAVIGATION_FAILED": FailureKind.NOT_NOW,
     }
 )

@@ -35,7 +35,7 @@ def before_state(page: PageTree) -> BeforeState:
         title=page.title,
         hash=page.hash,
         focused=page.focused,
-        nodes=page.nodes[:MAX_KEPT_NODES],
+        nodes=tuple(one for one in page.nodes if one.id not in page.beside)[:MAX_KEPT_NODES],
         recent_events=page.recent_events,
         has_errors=page.has_errors,
         has_success=page.has_success,

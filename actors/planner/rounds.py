@@ -50,6 +50,7 @@ from protocol.acting.tasks import (
     ActingStatus,
     ActionChosen,
     ActionJudged,
+    ActionPerformed,
     PlanStepEnded,
     TaskEnded,
     TaskNoted,
@@ -65,6 +66,10 @@ from protocol.subjects import VERIFY_STEP
 
 MOST_TURNS: Final = 24
 """What is done within one round that takes no action: steps that are over already, what is remembered."""
+
+MAX_CODE_CHARS: Final = 64
+MAX_REASON_CHARS: Final = 500
+"""What is kept of why a client could not do an action."""
 
 BY_MODEL: Final = "A model has chosen where a secret of yours goes."
 FINISHED: Final = "finish()"
@@ -143,6 +148,8 @@ class Round:
         """Write down what is found of the last action; return an outcome where nothing can follow."""
         state = self.log.state
         verdict = await self._verdict(state, taken, page, client)
+        if not verdict.succeeded and not taken.status and client.status == "failure" and client.error_code:
+            taken = await self._failed(taken, client)
         move = NextMove(kind=MoveKind.GO_ON) if taken.remedy else react(state, taken, verdict)
         line = ActionJudged(task=self.log.task, at=now_ms(), number=taken.number, verdict=verdict)
         await self.log.write(structs.replace(line, correction=move.correction))
@@ -155,6 +162,15 @@ class Round:
                 return await self.pause(question_about(move.blocker), blocker=move.blocker)
             case MoveKind.GIVE_UP:
                 return await self.give_up(move.why)
+
+    async def _failed(self, taken: TakenAction, client: ClientEvidence) -> TakenAction:
+        """Write down why a client could not do an action: what is tried in its place goes by that (001 §1)."""
+        code, message = client.error_code[:MAX_CODE_CHARS], redact.text(client.error_message[:MAX_REASON_CHARS])
+        line = ActionPerformed(
+            task=self.log.task, at=now_ms(), number=taken.number, status="error", error=code, message=message
+        )
+        await self.log.write(line)
+        return structs.replace(taken, status=line.status, error=line.error, message=line.message)
 
     async def _verdict(
         self, state: TaskState, taken: TakenAction, page: PageTree, client: ClientEvidence

@@ -130,7 +130,8 @@ class PageTree(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="ca
     asked for, `unchanged` is set and there are no nodes. `left_out` counts nodes that did not fit, `next` goes on with
     them. `elements` has the ids that the browser tools know nodes by. `dialog` is what the page asks in a dialog of the
     browser, which waits. `inputs` are the last clicks and keys, and what they really reached,
-    `selection` the beginning of the words that are selected.
+    `selection` the beginning of the words that are selected. `beside` are the nodes that HTML was asked for to find:
+    they are not read with every look, so no look is compared by them.
     """
 
     url: str
@@ -155,6 +156,7 @@ class PageTree(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="ca
     dialog: str = ""
     tabs: int = 1
     ready: bool = True
+    beside: frozenset[str] = frozenset()
 
     def node(self, node_id: str) -> SemanticNode | None:
         """Return the node of an id."""

@@ -43,9 +43,10 @@ def round_data(
     words, call = _words_and_action(state, due)
     action = filled(call, values)
     asks = state.status is ActingStatus.NEEDS_USER_INPUT
+    status = ActingStatus.EXECUTING if due is not None and state.status is ActingStatus.VERIFYING else state.status
     judged = next((one for one in reversed(state.actions) if one.verdict is not None), None)
     return InteractData(
-        status=state.status.value if due is None else ActingStatus.EXECUTING.value,
+        status=status.value,
         session_id=state.session or UNSET,
         task_id=state.task_id,
         thought=put_in(words, values),

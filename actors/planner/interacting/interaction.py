@@ -98,9 +98,10 @@ class Interaction(Struct, frozen=True, kw_only=True):
         `lost`: neither rules nor models knew what to do with what there is.
         """
         state = turn.log.known
-        if not lost and turn.page.known and state is not None and state.unjudged is not None:
+        judges = state is not None and state.unjudged is not None
+        if not lost and turn.page.known and turn.page.tree.nodes and judges:
             return None  # what comes next is not known before the last action is judged
-        solution = None if lost else await self._solution(turn)
+        solution = None if lost or judges else await self._solution(turn)
         negotiation = Negotiation(
             query=turn.goal,
             page=turn.page.tree,

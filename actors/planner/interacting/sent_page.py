@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import msgspec
 from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
-from actors.planner.interacting.skeleton import MAX_WORDS_CHARS, PageSkeleton, nodes_of, read_skeleton, short_role
+from actors.planner.interacting.skeleton import (
+    MAX_WORDS_CHARS,
+    PageSkeleton,
+    joined,
+    nodes_of,
+    read_skeleton,
+    short_role,
+)
 from protocol.acting.interact import InteractRequest
 from protocol.acting.steps import MAX_KEPT_NODES, BeforeState, ClientEvidence
-from protocol.acting.tree import CHARS_PER_TOKEN, PageTree, SemanticNode, SemanticNodeV2
+from protocol.acting.tree import CHARS_PER_TOKEN, MAX_NAME_CHARS, PageTree, SemanticNode, SemanticNodeV2
 
 FOCUSED: Final = "focused"
+
+_WORDS: Final = frozenset({"text", "h"})
+"""The roles of nodes that are no control."""
 
 
 class SentPage(Struct, frozen=True, kw_only=True):
@@ -34,15 +44,15 @@ class SentPage(Struct, frozen=True, kw_only=True):
 def read_page(request: InteractRequest, before: BeforeState | None = None) -> SentPage:
     """Return the page of a request; `before` is the one of the round before, which a hash may stand for.
 
-    A tree goes before the nodes of V2, these before a skeleton, and that before the whole HTML.
+    A tree goes before the nodes of V2, these before a skeleton, and that before the whole HTML. What is not in the one
+    that goes first is taken from the next (001 §5.5, §6.7).
     """
-    skeleton = read_skeleton(request.skeleton_dom or request.dom or "")
-    nodes = _sent_nodes(request, before)
-    known = nodes is not None or bool(request.skeleton_dom or request.dom) or request.url is None
-    if nodes is None:
-        nodes = nodes_of(skeleton)
-    elif request.dom:
-        nodes = (*nodes, *_words_beside(nodes, read_skeleton(request.dom)))
+    skeleton = joined(read_skeleton(request.skeleton_dom or ""), read_skeleton(request.dom or ""))
+    sent = _sent_nodes(request, before)
+    known = sent is not None or bool(request.skeleton_dom or request.dom) or request.url is None
+    looked = sent or nodes_of(skeleton)
+    beside = tuple(_beside(sent, skeleton)) if sent else ()
+    nodes = (*looked, *beside)
     tree = PageTree(
         url=request.url or "",
         title=request.page_title or request.title or "",
@@ -55,10 +65,11 @@ def read_page(request: InteractRequest, before: BeforeState | None = None) -> Se
         has_success=request.has_success,
         inputs=request.inputs,
         selection=request.selection,
-        hash=request.interactive_tree_hash or tree_hash(nodes),
-        original_node_count=request.original_node_count or len(nodes),
+        hash=request.interactive_tree_hash or tree_hash(looked),
+        original_node_count=request.original_node_count or len(looked),
         tokens=len(msgspec.json.encode(nodes)) // CHARS_PER_TOKEN,
         focused=next((one.id for one in nodes if FOCUSED in one.states), ""),
+        beside=frozenset(one.id for one in beside),
     )
     return SentPage(
         tree=tree, skeleton=skeleton, parts=sent_parts(request), nodes_v2=request.semantic_nodes or (), known=known
@@ -145,9 +156,11 @@ def _from_v2(node: SemanticNodeV2) -> SemanticNode:
     )
 
 
-def _words_beside(nodes: Iterable[SemanticNode], skeleton: PageSkeleton) -> Iterable[SemanticNode]:
-    """Yield the words of a page that its tree does not have."""
-    known = {one.name for one in nodes}
-    for index, (_, role, words) in enumerate(skeleton.words):
-        if words not in known:
-            yield SemanticNode(id=f"w{index}", role=role, name=words)
+def _beside(sent: Sequence[SemanticNode], skeleton: PageSkeleton) -> Iterable[SemanticNode]:
+    """Yield what a page has by its HTML, and not in the tree: controls with a name, and words."""
+    ids, words = {one.id for one in sent}, {one.name for one in sent}
+    names = {(one.role, one.name[:MAX_NAME_CHARS]) for one in sent}
+    for node in nodes_of(skeleton):
+        named = node.name in words if node.role in _WORDS else (node.role, node.name[:MAX_NAME_CHARS]) in names
+        if node.name and not named and node.id not in ids:
+            yield node

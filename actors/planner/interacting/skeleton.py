@@ -116,6 +116,18 @@ def read_skeleton(html: str) -> PageSkeleton:
     return PageSkeleton(tuple(reading.elements), tuple(reading.words))
 
 
+def joined(skeleton: PageSkeleton, whole: PageSkeleton) -> PageSkeleton:
+    """Return a skeleton with what else the whole HTML of its page has, behind it; a part that was not sent is empty."""
+    if not skeleton.elements and not skeleton.words:
+        return whole
+    ids = {one for element in skeleton.elements for one in element.ids}
+    alike = {(one.role, one.name) for one in skeleton.elements}
+    more = [one for one in whole.elements if not ids.intersection(one.ids) and (one.role, one.name) not in alike]
+    elements, known = (*skeleton.elements, *more)[:MAX_SENT_NODES], {text for _, _, text in skeleton.words}
+    words = [(len(elements), role, text) for _, role, text in whole.words if text not in known]
+    return PageSkeleton(elements=elements, words=(*skeleton.words, *words))
+
+
 def nodes_of(skeleton: PageSkeleton) -> tuple[SemanticNode, ...]:
     """Return the nodes of a tree that a skeleton stands for; an element without an id gets one that only we know."""
     nodes: list[SemanticNode] = []

@@ -37,6 +37,9 @@ _WEAK = frozenset(
 )
 """Findings that say less than what was expected, or that the next step can go on."""
 
+MAX_QUOTED_CHARS = 200
+"""What is quoted of what a client says."""
+
 _LIKELY = 0.5
 _UNSEEN = frozenset({StepBand.NOTHING, StepBand.SEEN_BY_CLIENT, StepBand.AMBIENT, StepBand.CHANGED_ELSEWHERE})
 _EXACT = frozenset({StepBand.AS_WANTED, StepBand.THERE})
@@ -170,9 +173,11 @@ def _client(evidence: StepEvidence, finding: StepFinding, weighing: Weighing) ->
     client = evidence.claim.client
     unseen = finding.band in _UNSEEN and not evidence.errors
     if client.sentinel is False and client.errors:
-        weighing.at_most(PROBABILITIES[StepBand.FAILED], "The client saw it fail, with errors.")
+        weighing.at_most(
+            PROBABILITIES[StepBand.FAILED], _because("The client saw it fail, with errors", client.errors[0])
+        )
     elif client.sentinel is False:
-        weighing.at_most(NOT_FOUND_CAP, "The client did not see what was to be seen.")
+        weighing.at_most(NOT_FOUND_CAP, _because("The client did not see what was to be seen", client.sentinel_message))
     elif client.sentinel and client.successes:
         if unseen:
             weighing.at_least(WITNESSED, "Nothing of it is left on the page.")
@@ -182,4 +187,10 @@ def _client(evidence: StepEvidence, finding: StepFinding, weighing: Weighing) ->
     if client.element_found is False:
         weighing.at_most(NOT_FOUND_CAP, "The client did not find the element.")
     if client.status == "failure" and finding.band not in _EXACT:
-        weighing.at_most(PROBABILITIES[StepBand.FAILED], "Whoever did it says that it failed.")
+        why = _because("Whoever did it says that it failed", client.error_message or client.error_code)
+        weighing.at_most(PROBABILITIES[StepBand.FAILED], why)
+
+
+def _because(finding: str, words: str) -> str:
+    """Return a finding with the words of the client that it goes by, if there are any."""
+    return f"{finding}: {words[:MAX_QUOTED_CHARS]!r}." if words else f"{finding}."

@@ -21,11 +21,20 @@ from bus.memory import Broker
 from bus.seal import Seal, new_key
 from protocol import subjects
 from protocol.acting.actions import ActionCall
-from protocol.acting.steps import ClientEvidence, PlanStep, PlanStepStatus, StepClaim, StepVerdict, VerificationTier
+from protocol.acting.steps import (
+    ClientEvidence,
+    Correction,
+    PlanStep,
+    PlanStepStatus,
+    StepClaim,
+    StepVerdict,
+    VerificationTier,
+)
 from protocol.acting.tasks import ActingStatus, TaskBegun, TaskResumed
 from protocol.acting.tree import PageTree, SemanticNode
 from protocol.faults import Code, FaultError
 from protocol.policy import Decision, Reason, Verb
+from tests.requirements import requirement
 
 TASK = "0a1b2c3d-0000-4000-8000-00000000000{}"
 ALLOW = Decision(decision=Verb.ALLOW, reason_code=Reason.CALLER_PREAPPROVED)
@@ -238,3 +247,16 @@ async def test_a_task_of_somebody_else_is_none() -> None:
 
         assert other.value.fault.code is Code.VALIDATION_UNKNOWN_TASK
         assert goal.value.fault.code is Code.VALIDATION_INVALID_REQUEST
+
+
+@requirement("001.1.failures")
+async def test_what_a_client_says_of_its_failure_decides_what_is_tried_in_its_place() -> None:
+    failure = ClientEvidence(status="failure", error_code="ELEMENT_NOT_FOUND", error_message="Nothing has the id 1.")
+    async with world() as this:
+        log = await this.begun("A, B")
+        await this.round(log).take(this.page, ClientEvidence())
+        after = await this.round(log).take(this.page, failure)
+
+        judged = after.state.actions[0]
+        assert (judged.error, judged.message) == ("ELEMENT_NOT_FOUND", "Nothing has the id 1.")
+        assert judged.correction is Correction.ALTERNATIVE_SELECTOR

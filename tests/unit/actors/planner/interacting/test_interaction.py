@@ -19,11 +19,12 @@ from bus.memory import Broker
 from bus.seal import Seal, new_key
 from protocol import subjects
 from protocol.acting.chats import ChangeChat, ChatMessageAdded, chat_topic
-from protocol.acting.interact import Interact, InteractData, InteractRequest
+from protocol.acting.interact import ActionFailure, Interact, InteractData, InteractRequest
 from protocol.acting.steps import StepClaim, StepVerdict, VerificationTier
 from protocol.acting.tree import SemanticNode
 from protocol.faults import Code, FaultError
 from protocol.policy import Decision, Reason, ToolRequest, Verb
+from tests.requirements import requirement
 
 URL = "https://shop.example/"
 CHAT = "59adf5f0-cddb-42dd-a20d-658ac57278fd"
@@ -136,6 +137,45 @@ async def test_more_of_the_page_is_asked_for_and_what_it_says_is_the_answer() ->
         assert (wanted.status, wanted.requested_dom_mode, wanted.needs_screenshot) == ("needs_context", "full", False)
         assert (nothing, after.status) != ([], "needs_context")
         assert nothing == []
+
+
+async def test_an_element_that_only_the_html_has_is_acted_on_and_is_no_change_when_the_html_is_not_sent_again() -> None:
+    tree = (SemanticNode(id="1", role="link", name="Home"),)
+    async with client() as page:
+        wanted = await page.send("Click Sign in", tree)
+        found = await page.send("Click Sign in", tree, dom=HTML)
+        await page.send("Click Sign in", tree, task_id=found.task_id, last_action_status="success")
+
+        assert (wanted.status, wanted.requested_dom_mode) == ("needs_context", "full")
+        assert (found.status, found.action) == ("executing", "click(6)")
+        assert [(one.before.nodes, one.after.nodes) for one in page.verdicts] == [(tree, tree)]
+
+
+async def test_a_skeleton_that_a_page_was_seen_by_is_asked_for_again_before_its_action_is_judged() -> None:
+    done = HTML.replace("Sign in", "Sign out")
+    async with client() as page:
+        first = await page.send("Click Sign in", (), skeleton_dom=HTML)
+        told: dict[str, Any] = {"task_id": first.task_id, "last_action_status": "success"}
+        wanted = await page.send("Click Sign in", (), **told)
+        last = await page.send("Click Sign in", (), skeleton_dom=done, **told)
+
+        assert first.action == "click(6)"
+        assert (wanted.status, wanted.needs_skeleton_dom) == ("needs_context", True)
+        assert last.status == "completed"
+        assert [len(one.after.nodes) for one in page.verdicts] == [len(page.verdicts[0].before.nodes)]
+
+
+@requirement("001.3.status")
+async def test_a_round_that_corrects_what_failed_says_so() -> None:
+    nodes = (SemanticNode(id="1", role="btn", name="Sign in"), SemanticNode(id="2", role="link", name="Sign in"))
+    async with client() as page:
+        first = await page.send('Click the "Sign in" button', nodes)
+        failure = ActionFailure(code="TIMEOUT", message="It took too long.")
+        told: dict[str, Any] = {"task_id": first.task_id, "last_action_status": "failure", "last_action_error": failure}
+        second = await page.send('Click the "Sign in" button', nodes, **told)
+
+        assert (first.status, second.status) == ("executing", "correcting")
+        assert (second.correction, second.action) == ({"strategy": "RETRY_WITH_DELAY"}, "wait(2)")
 
 
 async def test_a_client_that_cannot_give_more_is_not_asked_for_it_for_ever() -> None:

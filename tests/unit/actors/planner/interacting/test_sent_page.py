@@ -121,7 +121,27 @@ def test_a_tree_goes_first_and_the_words_of_the_page_beside_it() -> None:
     assert with_dom.tree.nodes[0] == tree[0]
     assert "12 euros" in [one.name for one in with_dom.tree.nodes]
     assert (alone.parts, with_dom.parts) == (TREE, TREE | {"dom", "skeleton"})
-    assert alone.tree.hash == v2.tree.hash != with_dom.tree.hash
+    assert alone.tree.hash == v2.tree.hash == with_dom.tree.hash
+
+
+@requirement("001.6.fallback")
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"interactive_tree": (), "skeleton_dom": HTML},
+        {"semantic_nodes": (), "dom": HTML},
+        {"interactive_tree": (), "skeleton_dom": "<button data-llm-id='3'>Help</button>", "dom": HTML},
+        {"interactive_tree": BARE, "dom": HTML},
+        {"dom_mode": "skeleton", "skeleton_dom": "<button data-llm-id='3'>Help</button>", "dom": HTML},
+    ],
+)
+def test_what_the_first_look_does_not_have_is_taken_from_the_next(sent: dict[str, Any]) -> None:
+    page = read_page(ask(**sent))
+
+    found = [one for one in page.tree.nodes if one.name == "Go"]
+    assert [(one.id, one.role) for one in found] == [("8", "btn")]
+    assert selector_of(found[0], page.skeleton) == 'button[data-testid="go"]'
+    assert "12 euros" in [one.name for one in page.tree.nodes]
 
 
 def test_an_unchanged_tree_is_the_one_of_the_round_before() -> None:
