@@ -6,11 +6,14 @@ from collections.abc import Generator
 from itertools import count
 from typing import Any, Final
 
+import msgspec
 import pytest
 from playwright.sync_api import Page, expect, sync_playwright
 
+from protocol.acting.steps import StepVerdict, VerificationTier
 from tests.extension.scripted import Script, ScriptedGateway, act, scripted_gateway
 from tests.integration.playwright.markup import page as made_page
+from tests.requirements import requirement
 from tests.site import Site
 from tests.support.extension import CHROMIUM, WAIT_MS, ExtensionBrowser, Panel, extension_browser
 
@@ -136,6 +139,20 @@ def test_what_cannot_be_done_is_refused_and_the_task_goes_on(
     assert panel.reach("Do what cannot be done") == "Done"
     codes = [one["lastActionError"]["code"] for one in gateway.rounds if "lastActionError" in one]
     assert codes == ["UNKNOWN_ACTION", "UNKNOWN_ACTION", "REFUSED", "REFUSED", "REFUSED", "UNKNOWN_ACTION"]
+
+
+@requirement("001.3.observation")
+def test_what_the_gateway_has_found_of_an_action_stands_beside_it(
+    browser: ExtensionBrowser, tab: Page, site: Site, gateway: ScriptedGateway
+) -> None:
+    panel = shown(browser, tab, site, BUTTON)
+    evidence = ("The page says: 'Sold out'.",)
+    verdict = StepVerdict(succeeded=False, confidence=0.1, tier=VerificationTier.RULES, evidence=evidence)
+    failed = {"status": "failed", "action": "fail()", "verification": msgspec.to_builtins(verdict)}
+    gateway.begin(act("click(ID)", on="Order"), lambda _: failed)
+
+    panel.reach("Order it")
+    assert [(turn["status"], turn["observation"]) for turn in turns(browser, panel)] == [("error", evidence[0])]
 
 
 def test_what_is_typed_into_a_secret_field_is_kept_nowhere(

@@ -191,8 +191,8 @@ function told({ thought = '', action = '', actionDetails }, secret) {
 // What the server has found of the last action stands beside it.
 function judge(state, answer) {
   const turn = state.turns.findLast((one) => one.action);
-  const failed = answer.verification?.success === false || answer.correction;
-  if (turn && failed && turn.status === 'success') Object.assign(turn, { status: 'error', observation: String(answer.verification?.reason ?? answer.correction?.reason ?? turn.observation).slice(0, 300) });
+  const failed = answer.verification?.succeeded === false || answer.correction;
+  if (turn && failed && turn.status === 'success') Object.assign(turn, { status: 'error', observation: String(answer.verification?.evidence?.[0] ?? turn.observation).slice(0, 300) });
 }
 
 async function failed(state, run, error) {
