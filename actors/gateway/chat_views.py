@@ -22,6 +22,7 @@ class ChatMessageView(Struct, frozen=True, kw_only=True, rename="camel"):
     action_string: str | UnsetType = UNSET
     action_payload: dict[str, Any] | UnsetType = UNSET
     error: dict[str, Any] | UnsetType = UNSET
+    dom_summary: str | UnsetType = UNSET
     metadata: dict[str, Any] | UnsetType = UNSET
 
 
@@ -38,6 +39,7 @@ def message_view(message: ChatMessageAdded) -> ChatMessageView:
         action_string=message.action or UNSET,
         action_payload=message.action_payload or UNSET,
         error=message.error or UNSET,
+        dom_summary=message.summary or UNSET,
         metadata=metadata or UNSET,
     )
 

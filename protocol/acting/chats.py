@@ -65,7 +65,10 @@ class ChatStatusChanged(_ChatLine, frozen=True, kw_only=True, tag="chat_status")
 
 
 class ChatMessageAdded(_ChatLine, frozen=True, kw_only=True, omit_defaults=True, tag="chat_message"):
-    """Something was said in it; the numbers of messages begin at 0. `task` is the task that it is of."""
+    """Something was said in it; the numbers of messages begin at 0. `task` is the task that it is of.
+
+    `summary` is what the page was then, in short.
+    """
 
     message: str
     number: int
@@ -76,6 +79,7 @@ class ChatMessageAdded(_ChatLine, frozen=True, kw_only=True, omit_defaults=True,
     action: str = ""
     action_payload: dict[str, Any] | None = None
     error: dict[str, Any] | None = None
+    summary: str = ""
     metadata: dict[str, Any] | None = None
 
 

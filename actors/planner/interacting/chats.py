@@ -55,7 +55,7 @@ async def _nobody(_message: ChatMessageAdded) -> None:
 class SaidByUser(Struct, frozen=True, kw_only=True):
     """What a round of a client says for its session: the user's words, where its tab is, and what came of the last one.
 
-    `failure` is why, in the client's words.
+    `failure` is why, in the client's words. `domain` counts where there is no `url`; `summary` is the page in short.
     """
 
     session: str
@@ -63,6 +63,8 @@ class SaidByUser(Struct, frozen=True, kw_only=True):
     task: str
     words: str
     url: str = ""
+    domain: str = ""
+    summary: str = ""
     tab_id: int | None = None
     result: Literal["success", "failure", "pending"] | None = None
     failure: dict[str, Any] | None = None
@@ -78,6 +80,7 @@ class SaidByAssistant(Struct, frozen=True, kw_only=True):
     words: str
     action: str = ""
     payload: dict[str, Any] | None = None
+    summary: str = ""
     ended: str = ""
 
 
@@ -155,7 +158,11 @@ class ChatLog(Struct, frozen=True):
             lines: list[ChatLine] = []
             if state is None:
                 opening = OpenChat(
-                    session=message.session, caller=message.caller, url=message.url, tab_id=message.tab_id
+                    session=message.session,
+                    caller=message.caller,
+                    url=message.url,
+                    domain=message.domain,
+                    tab_id=message.tab_id,
                 )
                 lines.append(self._opened(opening))
             elif own(state, message.caller).info.url != (url := redact.url(message.url)) and url:
@@ -195,6 +202,7 @@ class ChatLog(Struct, frozen=True):
                     status="success" if message.ended else "pending",
                     action=message.action,
                     action_payload=message.payload,
+                    summary=message.summary,
                     **common,
                 )
                 lines.append(added)
@@ -222,7 +230,15 @@ class ChatLog(Struct, frozen=True):
         number = state.info.messages if state is not None else 0
         common: dict[str, Any] = {"session": message.session, "caller": message.caller, "at": self.clock()}
         name = str(uuid5(NAMES, f"{message.session} {number} user"))
-        added = ChatMessageAdded(message=name, number=number, role="user", content=kept, task=message.task, **common)
+        added = ChatMessageAdded(
+            message=name,
+            number=number,
+            role="user",
+            content=kept,
+            task=message.task,
+            summary=message.summary,
+            **common,
+        )
         if state is None or state.info.status is ChatStatus.ACTIVE:
             return [added]
         return [ChatStatusChanged(status=ChatStatus.ACTIVE, **common), added]

@@ -15,7 +15,7 @@ from actors.planner.interacting.answers import kept_words, round_data, wanted_da
 from actors.planner.interacting.chats import ChatLog, SaidByAssistant
 from actors.planner.interacting.negotiation import Negotiation, WantedContext
 from actors.planner.interacting.round_notes import RoundNotes
-from actors.planner.interacting.sent_page import evidence_of, request_digest
+from actors.planner.interacting.sent_page import evidence_of, page_summary, request_digest
 from actors.planner.interacting.turns import ClientTurn, is_unclear, waits
 from actors.planner.modelled.advisor import PageAdvisor
 from actors.planner.pictures import may_be_shown
@@ -182,6 +182,7 @@ class Interaction(Struct, frozen=True, kw_only=True):
             words=words,
             action=string,
             payload=None if details is UNSET else msgspec.to_builtins(details),
+            summary=page_summary(turn.page.tree),
             ended=state.status.value if state.status.final else "",
         )
         if await self.chats.answer(message):

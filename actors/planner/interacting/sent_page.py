@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -10,6 +11,7 @@ import msgspec
 from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
+from actors import redact
 from actors.planner.interacting.skeleton import (
     MAX_WORDS_CHARS,
     PageSkeleton,
@@ -23,6 +25,9 @@ from protocol.acting.steps import MAX_KEPT_NODES, BeforeState, ClientEvidence
 from protocol.acting.tree import CHARS_PER_TOKEN, MAX_NAME_CHARS, PageTree, SemanticNode, SemanticNodeV2
 
 FOCUSED: Final = "focused"
+
+MOST_ROLES: Final = 8
+"""How many kinds of nodes stand in the summary of a page."""
 
 _WORDS: Final = frozenset({"text", "h"})
 """The roles of nodes that are no control."""
@@ -110,6 +115,15 @@ def evidence_of(request: InteractRequest) -> ClientEvidence:
         errors=request.errors_detected,
         successes=request.success_messages,
     )
+
+
+def page_summary(page: PageTree) -> str:
+    """Return what a page is in short, such as `Shop: 3 link, 2 inp, 1 btn`; "" where there is none."""
+    if not page.url:
+        return ""
+    title, counts = redact.text(page.title[:MAX_WORDS_CHARS]), Counter(one.role for one in page.nodes)
+    roles = ", ".join(f"{count} {role}" for role, count in counts.most_common(MOST_ROLES)) or "nothing to act on"
+    return f"{title}: {roles}" if title else roles
 
 
 def request_digest(caller: str, request: InteractRequest) -> str:

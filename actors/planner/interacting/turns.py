@@ -11,7 +11,14 @@ from anyio import to_thread
 
 from actors.planner.interacting.chats import SaidByUser
 from actors.planner.interacting.selectors import selector_of
-from actors.planner.interacting.sent_page import SentPage, evidence_of, read_page, request_digest, round_digest
+from actors.planner.interacting.sent_page import (
+    SentPage,
+    evidence_of,
+    page_summary,
+    read_page,
+    request_digest,
+    round_digest,
+)
 from actors.planner.task_log import TaskLog
 from actors.planner.values import moved, opened_values, sealed_values
 from bus.seal import Seal
@@ -103,6 +110,8 @@ class ClientTurn:
             task=self.log.task,
             words=self.words,
             url=request.url or "",
+            domain=request.domain or "",
+            summary=page_summary(self.page.tree),
             tab_id=request.tab_id,
             result=evidence_of(request).status,
             failure=msgspec.to_builtins(failure) if failure is not None else None,

@@ -10,6 +10,7 @@ from typing import Any
 import anyio
 import pytest
 
+from actors.gateway.chat_views import message_view
 from actors.planner import solving
 from actors.planner.interacting.chats import ChatLog
 from actors.planner.interacting.interaction import Interaction
@@ -46,8 +47,8 @@ class Client:
 
     async def send(self, query: str, nodes: tuple[SemanticNode, ...] | None = FIELDS, **other: Any) -> InteractData:
         caller = other.pop("caller", "me")
-        given: dict[str, Any] = {"session_id": CHAT, **other}
-        request = InteractRequest(query=query, url=URL, interactive_tree=nodes, **given)
+        given: dict[str, Any] = {"url": URL, "session_id": CHAT, **other}
+        request = InteractRequest(query=query, interactive_tree=nodes, **given)
         journal = await self.bus.journal(subjects.TASKS)
         rounds = Interaction(bus=self.bus, rules=solving, chats=ChatLog(journal), notes=RoundNotes(journal))
         return await rounds.take(Interact(request=request, caller=caller, local_only=True))
@@ -176,6 +177,25 @@ async def test_a_round_that_corrects_what_failed_says_so() -> None:
 
         assert (first.status, second.status) == ("executing", "correcting")
         assert (second.correction, second.action) == ({"strategy": "RETRY_WITH_DELAY"}, "wait(2)")
+
+
+@requirement("001.3.messages")
+async def test_a_message_says_what_the_page_was_then() -> None:
+    async with client() as page:
+        await page.send("Click Sign in", page_title="Looms")
+        shown = [message_view(one) for one in await page.messages()]
+
+        assert [one.dom_summary for one in shown] == ["Looms: 2 inp, 1 btn"] * 2
+
+
+@requirement("001.2.domain")
+async def test_a_session_without_a_page_has_the_domain_that_its_client_says() -> None:
+    async with client() as page:
+        await page.send("Go to shop.example", None, url=None, domain="shop.example.co.uk")
+        journal = await page.bus.journal(subjects.TASKS)
+        info = await ChatLog(journal).change(ChangeChat(session=CHAT, caller="me"))
+
+        assert (info.domain, info.title) == ("example.co.uk", "example.co.uk: Go to shop.example")
 
 
 async def test_a_client_that_cannot_give_more_is_not_asked_for_it_for_ever() -> None:
