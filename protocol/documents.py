@@ -171,7 +171,7 @@ class Document(Struct, Generic[C], frozen=True, kw_only=True):
             raise ValueError(msg)
 
 
-def untrusted(doc_id: str, content: C) -> Document[C]:
-    """Wrap what came from the web."""
+def untrusted(doc_id: str, content: C, source: Origin | UnsetType = UNSET) -> Document[C]:
+    """Wrap what came from the web; `source` is the browser that it was captured in."""
     kind = msgspec.convert(content.__struct_config__.tag, Kind)
-    return Document(doc_id=doc_id, kind=kind, content=content, trust=Trust.UNTRUSTED)
+    return Document(doc_id=doc_id, kind=kind, content=content, trust=Trust.UNTRUSTED, source=source)

@@ -30,12 +30,13 @@ _HIDDEN_SIGNS: Final = frozenset("•●*")
 
 def before_state(page: PageTree) -> BeforeState:
     """Return what is kept of a page, to compare it with what it is after an action."""
+    beside = frozenset(page.beside)
     return BeforeState(
         url=page.url,
         title=page.title,
         hash=page.hash,
         focused=page.focused,
-        nodes=tuple(one for one in page.nodes if one.id not in page.beside)[:MAX_KEPT_NODES],
+        nodes=tuple(one for one in page.nodes if one.id not in beside)[:MAX_KEPT_NODES],
         recent_events=page.recent_events,
         has_errors=page.has_errors,
         has_success=page.has_success,

@@ -156,7 +156,7 @@ class PageTree(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="ca
     dialog: str = ""
     tabs: int = 1
     ready: bool = True
-    beside: frozenset[str] = frozenset()
+    beside: tuple[str, ...] = ()
 
     def node(self, node_id: str) -> SemanticNode | None:
         """Return the node of an id."""

@@ -15,6 +15,7 @@ from protocol.browsers import operation_bases
 from protocol.browsers.gestures import Gesture, TypeKeys
 from protocol.browsers.operation_bases import InSession, InTab, OnElement
 from protocol.browsers.watching import Watching
+from protocol.collections import CaptureMode
 from protocol.pages import Url
 from protocol.sessions import Profile
 
@@ -269,7 +270,7 @@ class ObserveDom(InTab, frozen=True, kw_only=True, tag="observe_dom"):
     max_comment_chars: Limit = None
     root: ElementId | None = None
     include_markdown: bool = False
-    capture_mode: Literal["auto", "article", "list"] = "auto"
+    capture_mode: CaptureMode = "auto"
     capture_max_chars: Annotated[int, Meta(ge=100, le=200_000)] = 24_000
     capture_links: bool = False
 

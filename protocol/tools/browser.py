@@ -150,7 +150,8 @@ def _limits(given: ObservePage) -> dict[str, Any]:
 
 def _observe(given: ObservePage) -> do.ObserveDom:
     root = given.root_handle_id
-    return do.ObserveDom(**_limits(given), root=None if isinstance(root, UnsetType) else element_of(root))
+    within = None if isinstance(root, UnsetType) else element_of(root)
+    return do.ObserveDom(**_limits(given), root=within, include_markdown=True, capture_links=True)
 
 
 def _selection(given: ReadSelectionLinks) -> do.GetSelectionLinks:

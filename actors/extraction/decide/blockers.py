@@ -224,6 +224,7 @@ def _signals(view: _PageView, evidence: PageEvidence) -> Iterator[Signal]:
         Signal.PAYWALL_OR_LOGIN: (thin and evidence.login_form) or markers.PAYWALL.search(view.opening),
         Signal.CONSENT_MODAL: evidence.consent_wall or view.named(markers.CONSENT),
         Signal.CAPTCHA_OR_ROBOT_CHECK: evidence.challenge,
+        Signal.OVERLAY_BLOCKING: _is_covered(view.page),
         Signal.SPARSE_TEXT: thin,
         Signal.NON_TEXT_CONTENT: thin and next(root.iter_elements(("canvas", "video", "audio", "object")), None),
         Signal.PDF_VIEWER: root.select_one("embed[type*=pdf i], object[type*=pdf i]"),
@@ -232,6 +233,11 @@ def _signals(view: _PageView, evidence: PageEvidence) -> Iterator[Signal]:
         Signal.SCRIPT_REQUIRED: thin and evidence.incomplete,
     }
     return (signal for signal, value in evidence_of.items() if value)
+
+
+def _is_covered(page: Page) -> bool:
+    """Return whether a dialog is open that takes the page away from its reader."""
+    return any(_is_visible(page, one) for one in page.root.select("dialog[open], [aria-modal=true i]")[:_MAX_OF_KIND])
 
 
 def _is_visible(page: Page, element: Element) -> bool:

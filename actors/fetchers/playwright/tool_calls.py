@@ -19,9 +19,12 @@ from protocol.acting.tree import AskTree, PageTree
 from protocol.browsers import operations as do
 from protocol.browsers.results import Done, FieldDescribed, PageObserved, TreeRead
 from protocol.browsers.sessions import AskBrowser
-from protocol.documents import Content, Document, untrusted
+from protocol.documents import Content, Document, Origin, untrusted
 from protocol.faults import Code, Fault, FaultError, fault
 from protocol.policy import AskField, FieldFacts, RunTool, ToolErrorCode, ToolResult, ToolStatus
+
+BROWSER: Final = "chromium"
+"""What a document says that it was captured in (003 "Request schema")."""
 
 MAX_REMEMBERED: Final = 256
 """Calls whose results a replica remembers, the newest: a call is repeated within seconds, or not at all."""
@@ -202,4 +205,5 @@ def _payload(done: Done) -> dict[str, Any]:
 def _documents(request: RunTool, done: Done) -> tuple[Document[Content], ...]:
     if not isinstance(done, PageObserved):
         return ()
-    return (untrusted(f"doc:{request.id}", done.document),)
+    tab = None if done.tab_id is None else str(done.tab_id)
+    return (untrusted(f"doc:{request.id}", done.document, Origin(browser=BROWSER, tab_id=tab)),)

@@ -74,7 +74,7 @@ def read_page(request: InteractRequest, before: BeforeState | None = None) -> Se
         original_node_count=request.original_node_count or len(looked),
         tokens=len(msgspec.json.encode(nodes)) // CHARS_PER_TOKEN,
         focused=next((one.id for one in nodes if FOCUSED in one.states), ""),
-        beside=frozenset(one.id for one in beside),
+        beside=tuple(one.id for one in beside),
     )
     return SentPage(
         tree=tree, skeleton=skeleton, parts=sent_parts(request), nodes_v2=request.semantic_nodes or (), known=known

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from hashlib import sha256
 from typing import Final
 
 from msgspec import UNSET, Struct
 
+from actors.markdown.captures import captured_markdown, in_one_line
 from actors.runner.collections.history import SourceHistory
 from actors.runner.collections.sections import sampled, section_changes
 from protocol.collections import CAPTURE_CHARS, MAX_LINKS, CaptureMode, SourceAdded, SourceCaptured
 from protocol.documents import ExtractedLink, Signal, WebObservationSummary
-from protocol.page import RecordList
 from protocol.pages import Browsed
 
 MAX_LINE_BYTES: Final = 900_000
 SUMMARY_CHARS: Final = 300
-SHORT_CHARS: Final = 500
-"""Words below which a page that holds lists is kept by them, in the mode `auto`."""
 
 
 class CapturedPage(Struct, frozen=True, kw_only=True):
@@ -41,7 +38,7 @@ def read_page(page: Browsed, now: int, mode: CaptureMode = "auto") -> CapturedPa
     return CapturedPage(
         url=page.page.final_url,
         title=content.title,
-        markdown=_chosen(content, mode),
+        markdown=captured_markdown(content, mode),
         at=page.page.fetched_at or now,
         summary=_summary(content),
         links=content.extracted_links[:MAX_LINKS],
@@ -88,39 +85,9 @@ def _bounded(markdown: str, most: int) -> tuple[str, bool]:
     return kept, truncated
 
 
-def _chosen(content: WebObservationSummary, mode: CaptureMode) -> str:
-    """Return a page as its capture wants it: its words, or the records that it lists."""
-    lists = content.parts.lists
-    if lists and (mode == "list" or (mode == "auto" and len(content.markdown) < SHORT_CHARS)):
-        return _listed(content.title, lists)
-    return content.markdown
-
-
-def _listed(title: str, lists: Sequence[RecordList]) -> str:
-    parts = [f"# {_line(title)}"]
-    for records in lists:
-        if records.caption:
-            parts.append(f"## {_line(records.caption)}")
-        parts.append("\n".join(_record(records.columns, row) for row in records.rows))
-    return "\n\n".join(parts) + "\n"
-
-
-def _record(columns: Sequence[str], row: Sequence[str]) -> str:
-    cells = [
-        f"{_line(name)}: {_line(cell)}" if name else _line(cell)
-        for name, cell in zip(columns, row, strict=False)
-        if cell
-    ]
-    return f"- {'; '.join(cells)}"
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())
-
-
 def _summary(content: WebObservationSummary) -> str:
     """Return what a page says of itself, or how it begins."""
-    described = _line(content.parts.fields.description)
+    described = in_one_line(content.parts.fields.description)
     if described:
         return described[:SUMMARY_CHARS]
     lines = (line.strip() for line in content.markdown.splitlines())

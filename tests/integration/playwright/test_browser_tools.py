@@ -7,14 +7,18 @@ from collections.abc import Generator
 from typing import Any
 
 import anyio
+import msgspec
 import pytest
+from msgspec import UNSET
 
 from protocol.acting.tree import AskTree, PageTree
 from protocol.browsers.operations import ListTabs
 from protocol.browsers.results import Tabs
+from protocol.documents import Origin, Signal, WebObservationSummary
 from protocol.faults import Code, FaultError
 from protocol.policy import AskField, FieldFacts, RunTool, ToolErrorCode, ToolResult, ToolStatus
-from protocol.tools.browser import element_of
+from protocol.tools.browser import BROWSER_TOOLS, ObservePage, element_of
+from protocol.tools.tool import Surface
 from tests.integration.playwright.browsing import Browsing
 from tests.integration.playwright.driving import Driving, driving, site_and_browser
 from tests.requirements import requirement
@@ -267,6 +271,29 @@ def test_pages_are_known_by_their_build(it: Driving, html: str, archetype: str) 
     assert observed["archetype"] == archetype
     assert archetype != "thread" or len(observed["comments"]) == 6
     assert archetype != "article" or observed["primary"].startswith("The valley is quiet")
+
+
+@requirement("003.document.observed")
+def test_what_is_observed_is_a_document_of_markdown(it: Driving) -> None:
+    dialog = "<dialog open>Join us</dialog>"
+    more = "<p>There is <a href=/x?token=abc>more</a> of it to be read in the evening.</p>"
+    it.show(f"<title>Valley</title><article><h2>Morning</h2>{PROSE}{more}</article>{dialog}")
+    observe = msgspec.to_builtins(
+        BROWSER_TOOLS["observe_dom"].forms[Surface.LLMCP].converted(ObservePage(max_chars=900))
+    )
+    (document,) = run(it, observe.pop("tool"), **observe).documents
+    content = document.content
+
+    assert isinstance(content, WebObservationSummary)
+    assert content.markdown.startswith("## Morning\n\nThe valley is quiet")
+    assert "[more](" in content.markdown
+    assert "abc" not in content.markdown
+    assert len(content.markdown) <= 900
+    assert [(one.text, "abc" in one.url) for one in content.extracted_links] == [("more", False)]
+    assert Signal.OVERLAY_BLOCKING in content.signals
+    assert content.captured_at is not UNSET
+    active = it.do(ListTabs(), Tabs).active_tab_id
+    assert document.source == Origin(browser="chromium", tab_id=str(active))
 
 
 def test_a_page_that_answers_a_query_is_a_search(it: Driving) -> None:

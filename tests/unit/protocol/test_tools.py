@@ -81,7 +81,7 @@ def test_a_model_may_propose_each_tool_of_003_with_its_arguments() -> None:
         (ToolCall(name="browser.open_tab", arguments={"url": "https://a.example"}), CreateTab(url="https://a.example")),
         (
             ToolCall(name="browser.observe_dom", arguments={"maxItems": 3, "rootHandleId": "laika-2"}),
-            ObserveDom(max_items=3, root="2"),
+            ObserveDom(max_items=3, root="2", include_markdown=True, capture_links=True),
         ),
         (ToolCall(name="search", arguments={"query": "tides"}), SearchWeb(query="tides")),
     ],

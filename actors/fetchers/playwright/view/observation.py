@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import TypeVar
 
 import anyio.to_thread
@@ -18,12 +19,14 @@ from actors.fetchers.playwright.view.elements import PageElement, PageText
 from actors.fetchers.playwright.view.facts import another
 from actors.fetchers.playwright.view.finding import document_of, locate
 from actors.fetchers.playwright.view.snapshot import take_snapshot
+from actors.markdown.captures import captured_markdown
 from protocol.browsers import observation as limits
 from protocol.browsers.observation import Archetype, ObservedBlock, ObservedElement, ObservedRow, PageObservation
 from protocol.browsers.operations import GetSelectionLinks, ObserveDom
 from protocol.browsers.pageinfo import ContentLink
 from protocol.browsers.results import PageObserved, SelectionLinks
-from protocol.documents import ExtractedLink, WebObservationSummary
+from protocol.documents import ExtractedLink, Signal, WebObservationSummary
+from protocol.faults import FaultError
 from protocol.tools.browser import handle_of
 
 _MAX_MARKUP_CHARS = 2_000_000
@@ -127,15 +130,32 @@ async def _document(
     links = (
         tuple(ExtractedLink(url=one.url, text=one.text) for one in page.items if one.url) if do.capture_links else ()
     )
+    redacted = (Signal.URL_REDACTED,) if page.url != observed.url else ()
     summary = WebObservationSummary(
-        url=page.url, title=page.title, markdown=page.text, extracted_links=links, language=observed.language or "und"
+        url=page.url,
+        title=page.title,
+        markdown=page.text,
+        captured_at=datetime.now(UTC),
+        extracted_links=links,
+        signals=redacted,
+        language=observed.language or "und",
     )
-    if not do.include_markdown or document.prefix:
+    if not do.include_markdown or do.root is not None or document.prefix:
         return summary
     markup = await html_of(tab, _MAX_MARKUP_CHARS)
-    extracted = (await anyio.to_thread.run_sync(extract_html, markup.html, observed.url)).summary
-    extracted_links = extracted.extracted_links if do.capture_links else ()
-    return replace(summary, markdown=extracted.markdown[: do.capture_max_chars], extracted_links=extracted_links)
+    try:
+        extracted = (await anyio.to_thread.run_sync(extract_html, markup.html, observed.url)).summary
+    except FaultError:
+        return summary  # a page that is too large to be read whole has been observed all the same
+    most = min(do.capture_max_chars, do.max_chars or do.capture_max_chars)
+    markdown = redact.text(captured_markdown(extracted, do.capture_mode))[:most]
+    extracted_links = tuple(map(_redacted, extracted.extracted_links)) if do.capture_links else ()
+    signals = (*extracted.signals, *redacted)
+    return replace(summary, markdown=markdown or page.text, extracted_links=extracted_links, signals=signals)
+
+
+def _redacted(link: ExtractedLink) -> ExtractedLink:
+    return replace(link, url=redact.url(link.url))
 
 
 def _block(tag: str, text: str) -> ObservedBlock:

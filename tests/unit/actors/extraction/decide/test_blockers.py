@@ -173,6 +173,8 @@ def test_a_page_that_only_asks_for_consent(blocks: tuple[str, ...], head: str, *
         ("<input type=password>", 20, (Signal.PAYWALL_OR_LOGIN, Signal.SPARSE_TEXT)),
         ("<div id=onetrust-banner-sdk>cookies</div>", 900, (Signal.CONSENT_MODAL,)),
         ("<div id=onetrust-banner-sdk style='display:none'>cookies</div>", 900, ()),
+        ("<div role=dialog aria-modal=true>Join us</div>", 900, (Signal.OVERLAY_BLOCKING,)),
+        ("<div role=dialog aria-modal=true style='display:none'>Join us</div>", 900, ()),
         ("<canvas></canvas>", 0, (Signal.SPARSE_TEXT, Signal.NON_TEXT_CONTENT)),
         ("<embed type=application/pdf>", 900, (Signal.PDF_VIEWER,)),
         ("<div class=age-gate></div>", 900, (Signal.AGE_GATE,)),
