@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Awaitable, Callable
 
 import msgspec
 from anyio import to_thread
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Struct
 
 from actors.pictures import kept_picture, read_picture
 from actors.planner.choosing import StepRules
@@ -26,7 +27,7 @@ from actors.planner.task_log import TaskLog
 from actors.planner.values import opened_values, shown_values
 from bus import Bus
 from bus.clock import now_ms
-from protocol.acting.interact import Interact, InteractData
+from protocol.acting.interact import Interact, InteractData, InteractRequest
 from protocol.acting.tasks import TaskState
 from protocol.faults import Code, FaultError, fault
 from protocol.models import ImagePart
@@ -71,7 +72,7 @@ class Interaction(Struct, frozen=True, kw_only=True):
             return wanted_data(wanted)
         state = await self._enter(turn)
         if not order.local_only and may_be_shown(turn.values):
-            turn.picture = await self._picture(turn.log.task, order.request.screenshot)
+            turn.picture = await self._picture(turn.log.task, order.request)
         if not waits(state):
             state = (await self._round(turn).take(turn.page.tree, evidence_of(order.request))).state
         if is_unclear(state) and (wanted := await self._wanted(turn, lost=True)) is not None:
@@ -145,15 +146,21 @@ class Interaction(Struct, frozen=True, kw_only=True):
             turn.values = opened_values(self.bus.seal, turn.log.task, state.given)
         return state
 
-    async def _picture(self, task: str, screenshot: str | UnsetType | None) -> ImagePart | None:
-        """Return the picture that came with a round, or the last one of the task where it is null (001 §5.2)."""
-        if screenshot is UNSET:
+    async def _picture(self, task: str, request: InteractRequest) -> ImagePart | None:
+        """Return the picture that came with a round, or the last one of the task where it is null (001 §5.2).
+
+        Where the null comes with a hash, the picture is meant that has come with the same one.
+        """
+        if request.screenshot is UNSET:
             return None
-        if screenshot is None:
-            return await kept_picture(self.bus, TASK_PICTURES, task)
-        picture = read_picture(screenshot)
+        name = task if request.screenshot_hash is None else _picture_name(task, request.screenshot_hash)
+        if request.screenshot is None:
+            return await kept_picture(self.bus, TASK_PICTURES, name)
+        picture = read_picture(request.screenshot)
         if picture is not None:
-            await (await self.bus.objects(TASK_PICTURES)).put(task, picture.data)
+            store = await self.bus.objects(TASK_PICTURES)
+            for each in {task, name}:
+                await store.put(each, picture.data)
         return picture
 
     def _round(self, turn: ClientTurn) -> Round:
@@ -188,3 +195,8 @@ class Interaction(Struct, frozen=True, kw_only=True):
         if await self.chats.answer(message):
             await self.on_round(RoundTold(session=turn.session, caller=turn.order.caller, data=shown))
         return round_data(state, due, turn.values, turn.selector)
+
+
+def _picture_name(task: str, digest: str) -> str:
+    """Return the name under which a picture is kept that a client knows by a hash of its own."""
+    return f"{task} {hashlib.sha256(digest.encode(errors='replace')).hexdigest()}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
@@ -23,7 +24,8 @@ from protocol.acting.chats import ChangeChat, ChatMessageAdded, chat_topic
 from protocol.acting.interact import ActionFailure, Interact, InteractData, InteractRequest
 from protocol.acting.steps import StepClaim, StepVerdict, VerificationTier
 from protocol.acting.tree import SemanticNode
-from protocol.faults import Code, FaultError
+from protocol.faults import Code, FaultError, fault
+from protocol.models import CallModel, ImagePart, ModelAnswer
 from protocol.policy import Decision, Reason, ToolRequest, Verb
 from tests.requirements import requirement
 
@@ -44,14 +46,15 @@ class Client:
 
     bus: Bus
     verdicts: list[StepClaim] = field(default_factory=list[StepClaim])
+    pictured: list[bool] = field(default_factory=list[bool])
 
     async def send(self, query: str, nodes: tuple[SemanticNode, ...] | None = FIELDS, **other: Any) -> InteractData:
-        caller = other.pop("caller", "me")
+        caller, local_only = other.pop("caller", "me"), other.pop("local_only", True)
         given: dict[str, Any] = {"url": URL, "session_id": CHAT, **other}
         request = InteractRequest(query=query, interactive_tree=nodes, **given)
         journal = await self.bus.journal(subjects.TASKS)
         rounds = Interaction(bus=self.bus, rules=solving, chats=ChatLog(journal), notes=RoundNotes(journal))
-        return await rounds.take(Interact(request=request, caller=caller, local_only=True))
+        return await rounds.take(Interact(request=request, caller=caller, local_only=local_only))
 
     async def messages(self, session: str = CHAT) -> list[ChatMessageAdded]:
         journal = await self.bus.journal(subjects.TASKS)
@@ -71,6 +74,11 @@ class Client:
             task_confidence=0.9,
         )
 
+    async def advise(self, asked: CallModel) -> ModelAnswer:
+        """Note whether a model is shown a picture, and have none."""
+        self.pictured.append(any(isinstance(part, ImagePart) for one in asked.messages for part in one.parts))
+        raise FaultError(fault(Code.CONFIG_NO_MODEL))
+
     async def decide(self, request: ToolRequest) -> Decision:
         del request
         return Decision(decision=Verb.ALLOW, reason_code=Reason.CALLER_PREAPPROVED)
@@ -88,6 +96,7 @@ async def client() -> AsyncGenerator[Client]:
             this = Client(bus)
             await other.open_discovery()
             await other.serve(subjects.VERIFY_STEP, this.verify, at_once=4)
+            await other.serve(subjects.CALL_MODEL, this.advise, at_once=4)
             await other.serve(subjects.POLICY_DECIDE, this.decide, at_once=4)
             yield this
 
@@ -196,6 +205,27 @@ async def test_a_session_without_a_page_has_the_domain_that_its_client_says() ->
         info = await ChatLog(journal).change(ChangeChat(session=CHAT, caller="me"))
 
         assert (info.domain, info.title) == ("example.co.uk", "example.co.uk: Go to shop.example")
+
+
+@requirement("001.5.hash")
+async def test_a_picture_that_is_as_before_is_the_one_of_its_hash() -> None:
+    shapes = tuple(SemanticNode(id=one, role="btn", centre=(40, 40)) for one in ("1", "2"))
+    picture = b64encode(b"\xff\xd8\xff\xe0" + b"how it looks").decode()
+    async with client() as page:
+
+        async def send(task: Any = None, **look: Any) -> InteractData:
+            given = {"task_id": task, "skeleton_dom": "<button></button>", "dom": "<button></button>", **look}
+            return await page.send("Press the blue shape", shapes, local_only=False, **given)
+
+        first = await send(screenshot=picture, screenshot_hash="00ff")
+        shown = []
+        for digest in ("00ff", "ff00", None):
+            begun = len(page.pictured)
+            await send(first.task_id, screenshot=None, screenshot_hash=digest)
+            shown.append(any(page.pictured[begun:]))
+
+        assert any(page.pictured)
+        assert shown == [True, False, True]
 
 
 async def test_a_client_that_cannot_give_more_is_not_asked_for_it_for_ever() -> None:
