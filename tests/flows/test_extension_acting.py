@@ -155,6 +155,28 @@ def test_what_the_gateway_has_found_of_an_action_stands_beside_it(
     assert [(turn["status"], turn["observation"]) for turn in turns(browser, panel)] == [("error", evidence[0])]
 
 
+def test_each_task_is_sent_a_picture_of_its_own(
+    browser: ExtensionBrowser, tab: Page, site: Site, gateway: ScriptedGateway
+) -> None:
+    panel = shown(browser, tab, site, BUTTON)
+    tab.bring_to_front()
+    wanted = {
+        "status": "needs_context",
+        "requestedDomMode": "hybrid",
+        "needsScreenshot": True,
+        "needsSkeletonDom": True,
+    }
+    sent: list[bool] = []
+
+    for _ in range(2):
+        tab.bring_to_front()
+        gateway.begin(lambda _: wanted)
+        panel.reach("Look at it")
+        sent += [bool(one["screenshot"]) for one in gateway.rounds if "screenshot" in one]
+
+    assert sent == [True, True]
+
+
 def test_what_is_typed_into_a_secret_field_is_kept_nowhere(
     browser: ExtensionBrowser, tab: Page, site: Site, gateway: ScriptedGateway
 ) -> None:

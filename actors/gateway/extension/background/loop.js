@@ -16,7 +16,7 @@ export async function begin(tab, query) {
   halt(tab);
   const state = await read(tab);
   const task = { query, id: '', trace: newTrace(), phase: 'look', body: null, answer: null, report: {}, rounds: 0, origin: '' };
-  await change(tab, { session: state.session, status: 'running', task, plan: null, question: null, note: '', hash: '', turns: [...state.turns, { user: query }].slice(-MANY_TURNS) });
+  await change(tab, { session: state.session, status: 'running', task, plan: null, question: null, note: '', hash: '', picture: '', turns: [...state.turns, { user: query }].slice(-MANY_TURNS) });
   halt(tab); // what was begun meanwhile knows nothing of this task
   return go(tab);
 }

@@ -4,10 +4,13 @@ import { call, PageError } from './pages.js';
 
 const WIDE = 1024, QUALITY = 0.7, MOST_CHARS = 2_000_000, HASH = 8, CONTROLS = /^(?!text$|h$|img$)/;
 
-// The parts of a round; null for a picture that is as before, or that may not be taken.
+// What is sent of a picture that may not be taken: the hash says that it is not the one before.
+const NONE = { screenshot: null, screenshotHash: '' };
+
+// The parts of a round; null for a picture that is as before.
 export async function picture(state) {
   const tab = await chrome.tabs.get(state.tab);
-  if (!tab.active) return { screenshot: null };
+  if (!tab.active) return NONE;
   let taken;
   try {
     await call(state.tab, 'hidden', { away: true });
@@ -16,7 +19,7 @@ export async function picture(state) {
     taken = { url: await chrome.tabs.captureVisibleTab(tab.windowId, { format: 'jpeg', quality: 90 }), boxes, nodes: tree.nodes, width: tree.width };
   } catch (error) {
     if (error instanceof PageError) throw error;
-    return { screenshot: null }; // the button in the toolbar was not pressed for this site, by which a picture is allowed
+    return NONE; // the button in the toolbar was not pressed for this site, by which a picture is allowed
   } finally {
     await call(state.tab, 'hidden', { away: false });
   }
@@ -48,9 +51,9 @@ async function drawn(state, { url, boxes, nodes, width }) {
   const hash = hashOf(canvas);
   if (hash === state.picture) return { screenshot: null, screenshotHash: hash };
   for (const node of nodes) if (node.box && CONTROLS.test(node.r)) mark(context, node, pixel);
-  state.picture = hash;
   const text = await encoded(canvas);
-  return text.length <= MOST_CHARS ? { screenshot: text, screenshotHash: hash } : { screenshot: null };
+  state.picture = text.length <= MOST_CHARS ? hash : '';
+  return state.picture ? { screenshot: text, screenshotHash: hash } : NONE;
 }
 
 function mark(context, { i, box: [x, y, wide, high] }, pixel) {
