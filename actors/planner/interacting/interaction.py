@@ -112,6 +112,7 @@ class Interaction(Struct, frozen=True, kw_only=True):
             asks=isinstance(solution, UserAsked),
             models=not lost and not turn.order.local_only,
             known=turn.page.known,
+            filtered=turn.order.request.dom_filtered,
         )
         wanted = negotiation.wanted()
         if wanted is not None:

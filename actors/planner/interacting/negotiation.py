@@ -43,7 +43,7 @@ class Negotiation(Struct, frozen=True, kw_only=True):
     """What is known of a round: the page, which of its parts have been sent, and which were asked for before.
 
     `solved` is whether rules know what to do with what there is, `asks` whether they know what to ask the user, and
-    `models` whether models may be asked beyond that.
+    `models` whether models may be asked beyond that. `filtered`: the client has left out what it took for irrelevant.
     """
 
     query: str
@@ -54,6 +54,7 @@ class Negotiation(Struct, frozen=True, kw_only=True):
     asks: bool = False
     models: bool = False
     known: bool = True
+    filtered: bool = False
 
     def wanted(self) -> WantedContext | None:
         """Return what more is wanted; nothing that was sent or asked for before."""
@@ -77,6 +78,9 @@ class Negotiation(Struct, frozen=True, kw_only=True):
             candidates.append(WantedContext(mode="skeleton", skeleton=True, reason=reason))
         if CONTENT.search(words):
             reason = "The question is about what the page says, and its tree does not have the answer."
+            candidates.append(WantedContext(mode="full", reason=reason))
+        if self.filtered and not self.asks:
+            reason = "The tree is a part of the page, and what is wanted was not found in it."
             candidates.append(WantedContext(mode="full", reason=reason))
         looks = about_looks(self.query)
         if self.models and (looks or (POSITION.search(words) and placed_share(self.page.nodes) < PLACED_SHARE)):

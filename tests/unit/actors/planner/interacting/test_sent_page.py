@@ -181,6 +181,7 @@ def test_a_digest_is_that_of_all_that_was_sent() -> None:
     assert len(digests) == 3
 
 
+@requirement("001.6.filtered")
 @pytest.mark.parametrize(
     ("query", "nodes", "more", "wanted"),
     [
@@ -193,6 +194,8 @@ def test_a_digest_is_that_of_all_that_was_sent() -> None:
         ('Click "Top icon"', BARE, {}, None),
         ("Click Search", BARE, {}, None),
         ("Click Search", BARE, {"models": False}, ("full", False, False)),
+        ("Click Search", BARE, {"filtered": True}, ("full", False, False)),
+        ("Click Search", BARE, {"filtered": True, "solved": True}, None),
         ("Click Search", (), {}, ("skeleton", False, True)),
         ("How much is it?", BARE, {"solved": True}, None),
         ("How much is it?", BARE, {"sent": TREE | {"dom", "skeleton"}}, None),
