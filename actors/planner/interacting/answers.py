@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from actors.planner.interacting.negotiation import WantedContext
 from actors.planner.values import filled, put_in
 from protocol.acting.actions import ActionCall
 from protocol.acting.interact import ActionDetails, BlockerInfo, InteractData, ShownPlan, ShownStep
-from protocol.acting.steps import TakenAction, TaskPlan
+from protocol.acting.steps import Expectation, TakenAction, TaskPlan
 from protocol.acting.strings import action_string, wire_name
 from protocol.acting.tasks import ActingStatus, TaskState
 
@@ -39,7 +39,7 @@ def round_data(
     state: TaskState, due: TakenAction | None, values: Mapping[str, str], selector: SelectorOf
 ) -> InteractData:
     """Return the answer to a round: `due` is the action that comes next, which gets the values in their places."""
-    plan = shown_plan(state.plan, due.step if due is not None else None)
+    plan = shown_plan(state.plan, due.step if due is not None else None, state.actions)
     words, call = _words_and_action(state, due)
     action = filled(call, values)
     asks = state.status is ActingStatus.NEEDS_USER_INPUT
@@ -80,10 +80,14 @@ def action_details(action: ActionCall, selector: SelectorOf) -> ActionDetails:
     )
 
 
-def shown_plan(plan: TaskPlan | None, step: int | None) -> ShownPlan | None:
-    """Return a plan as 001 has it; `step` is the one that the action is of, where there is one."""
+def shown_plan(plan: TaskPlan | None, step: int | None, actions: Iterable[TakenAction] = ()) -> ShownPlan | None:
+    """Return a plan as 001 has it; `step` is the one that the action is of, where there is one.
+
+    What a step is expected to bring about is what its last one of these actions is.
+    """
     if plan is None or not plan.steps:
         return None
+    expected = {one.step: one.expected for one in actions if one.expected is not None}
     current = min(plan.current if step is None else step, len(plan.steps) - 1)
     steps = tuple(
         ShownStep(
@@ -93,12 +97,16 @@ def shown_plan(plan: TaskPlan | None, step: int | None) -> ShownPlan | None:
             status=one.status,
             tool_type=one.tool_type.value,
             reasoning=one.reasoning or UNSET,
-            expected_outcome=UNSET if one.expected is None else msgspec.to_builtins(one.expected),
+            expected_outcome=_outcome(one.expected or expected.get(one.index)),
         )
         for one in plan.steps
     )
     at = datetime.fromtimestamp(plan.created_at / 1_000, UTC).isoformat(timespec="milliseconds")
     return ShownPlan(steps=steps, current_step_index=current, created_at=at.replace("+00:00", "Z"))
+
+
+def _outcome(expected: Expectation | None) -> dict[str, Any] | UnsetType:
+    return UNSET if expected is None else msgspec.to_builtins(expected)
 
 
 def kept_words(state: TaskState, due: TakenAction | None) -> tuple[str, str]:

@@ -15,6 +15,7 @@ from actors.planner.solving.solver import understood
 from actors.planner.solving.targets import same_thing
 from actors.planner.solving.vocabulary import CHECKS, CONTROLS, VERB, Deed
 from actors.planner.solving.words import folded
+from protocol.acting.actions import ToolKind
 from protocol.acting.steps import PlanStep
 from protocol.acting.tree import PageTree
 
@@ -32,6 +33,7 @@ _PRONOUN: Final = re.compile(
 _THEIR: Final = re.compile(r"\b(?:their|his|her|its)\b", _FLAGS)
 _ASKED_WAY: Final = re.compile(r"^(?:navigate|browse|look|go|search)\s+(?:through|around|in|within)\b", _FLAGS)
 _ENTERING: Final = frozenset({Deed.FILL, Deed.SET, Deed.CHOOSE, Deed.UNCHECK, Deed.DRAG, Deed.SORT})
+_READ_HERE: Final = frozenset({Deed.READ, Deed.COUNT})
 _NAMING: Final = frozenset({Deed.FIND, Deed.SCROLL})
 _SOURCES: Final = frozenset({Deed.FIND, Deed.COPY, Deed.READ})
 
@@ -45,7 +47,15 @@ def make_plan(goal: str, page: PageTree, so_far: TaskSoFar) -> tuple[PlanStep, .
         descriptions = (*descriptions, "Submit the form")
     if not descriptions or not all(understood(one) for one in descriptions):
         return ()
-    return tuple(PlanStep(index=index, description=one) for index, one in enumerate(descriptions))
+    return tuple(
+        PlanStep(index=index, description=one, tool_type=_tool_type(one)) for index, one in enumerate(descriptions)
+    )
+
+
+def _tool_type(description: str) -> ToolKind:
+    """Return who takes a step: what is read is read here, after the looks on the page that it may take."""
+    instruction = read_instruction(description)
+    return ToolKind.MIXED if instruction is not None and instruction.deed in _READ_HERE else ToolKind.DOM
 
 
 def _steps_of(goal: str, page: PageTree) -> tuple[str, ...]:

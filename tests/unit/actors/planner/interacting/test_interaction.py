@@ -10,6 +10,7 @@ from typing import Any
 
 import anyio
 import pytest
+from msgspec import UNSET
 
 from actors.gateway.chat_views import message_view
 from actors.planner import solving
@@ -173,6 +174,19 @@ async def test_a_skeleton_that_a_page_was_seen_by_is_asked_for_again_before_its_
         assert (wanted.status, wanted.needs_skeleton_dom) == ("needs_context", True)
         assert last.status == "completed"
         assert [len(one.after.nodes) for one in page.verdicts] == [len(page.verdicts[0].before.nodes)]
+
+
+@requirement("001.3.plan")
+async def test_a_plan_says_what_its_steps_are_to_bring_about_and_who_takes_them() -> None:
+    async with client() as page:
+        first = await page.send('Enter "Ann" into Name, what is the Name?')
+
+        assert first.plan
+        outcomes = [(one.tool_type, one.expected_outcome) for one in first.plan.steps]
+        assert outcomes == [
+            ("DOM", {"kind": "value_changes", "element": "4", "value": "Ann"}),
+            ("MIXED", UNSET),
+        ]
 
 
 @requirement("001.3.status")
