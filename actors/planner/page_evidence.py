@@ -10,7 +10,7 @@ from actors.planner.machine import is_last_step
 from protocol.acting.actions import ActionCall
 from protocol.acting.steps import MAX_KEPT_NODES, BeforeState, ClientEvidence, StepClaim, TakenAction
 from protocol.acting.tasks import TaskState
-from protocol.acting.tree import PageTree, SemanticNode
+from protocol.acting.tree import ElementMarks, PageTree, SemanticNode
 from protocol.documents import Content, Document, WebObservationSummary, untrusted
 from protocol.policy import FieldFacts
 
@@ -100,6 +100,8 @@ def field_facts(page: PageTree, element: str) -> FieldFacts | None:
     if node is None:
         return None
     tag, kind = _TAGS.get(node.role, ("", ""))
+    marks = node.marks or ElementMarks()
+    kind = marks.type or kind
     if "password" in node.states or (node.value and set(node.value) <= _HIDDEN_SIGNS):
         kind = "password"
     others = tuple(one.name for one in page.nodes if one.role == "inp" and one.id != element and one.name)
@@ -108,6 +110,8 @@ def field_facts(page: PageTree, element: str) -> FieldFacts | None:
         url=page.url,
         tag=tag or "div",
         type=kind,
+        name=marks.name,
+        placeholder=marks.placeholder,
         label=node.name,
         role=node.role if not tag else "",
         near=node.context,

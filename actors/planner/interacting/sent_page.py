@@ -16,6 +16,7 @@ from actors.planner.interacting.skeleton import (
     MAX_WORDS_CHARS,
     PageSkeleton,
     joined,
+    marks_of,
     nodes_of,
     read_skeleton,
     short_role,
@@ -165,6 +166,7 @@ def _from_v2(node: SemanticNodeV2) -> SemanticNode:
         value=node.value,
         state=node.state,
         frame=node.frame_id,
+        marks=marks_of({"type": node.type, "placeholder": node.placeholder, "href": node.href}),
         box=(sides[0], sides[1], sides[2], sides[3]) if placed else None,
         centre=(sides[0] + sides[2] / 2, sides[1] + sides[3] / 2) if placed else None,
     )

@@ -16,7 +16,7 @@ from msgspec import Struct
 from turbohtml import Element, Node, Text, parse
 
 from protocol.acting.interact import MAX_SENT_NODES
-from protocol.acting.tree import ROLES, SemanticNode
+from protocol.acting.tree import ROLES, ElementMarks, SemanticNode
 
 MAX_WORDS_CHARS: Final = 200
 """What is kept of one text."""
@@ -145,9 +145,16 @@ def nodes_of(skeleton: PageSkeleton) -> tuple[SemanticNode, ...]:
                     name=element.name,
                     value=element.value,
                     state=", ".join(element.states) or None,
+                    marks=marks_of(element.attributes),
                 )
             )
     return tuple(nodes)
+
+
+def marks_of(attributes: Mapping[str, str | None]) -> ElementMarks | None:
+    """Return what an element is known by, of the attributes that are known of it; None: of none."""
+    names = {name: value for name in ("id", "name", "type", "placeholder", "href") if (value := attributes.get(name))}
+    return ElementMarks(**names) if names else None
 
 
 def short_role(role: str) -> str:

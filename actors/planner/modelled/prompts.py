@@ -106,7 +106,7 @@ def _weight(node: SemanticNode, words: frozenset[str]) -> float:
 
 
 def _compact(node: SemanticNode) -> SemanticNode:
-    return msgspec.structs.replace(node, box=None, selector="")
+    return msgspec.structs.replace(node, box=None, selector="", marks=None)
 
 
 def _messages(

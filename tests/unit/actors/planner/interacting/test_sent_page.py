@@ -12,6 +12,7 @@ from actors.planner.interacting.negotiation import Negotiation
 from actors.planner.interacting.selectors import selector_of
 from actors.planner.interacting.sent_page import evidence_of, read_page, request_digest
 from actors.planner.interacting.skeleton import nodes_of, read_skeleton
+from actors.planner.page_evidence import field_facts
 from protocol.acting.interact import (
     ActionFailure,
     ClientObservations,
@@ -142,6 +143,21 @@ def test_what_the_first_look_does_not_have_is_taken_from_the_next(sent: dict[str
     assert [(one.id, one.role) for one in found] == [("8", "btn")]
     assert selector_of(found[0], page.skeleton) == 'button[data-testid="go"]'
     assert "12 euros" in [one.name for one in page.tree.nodes]
+
+
+@requirement("001.6.v2")
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"semantic_nodes": (SemanticNodeV2(id="5", role="textbox", name="PIN", type="password", placeholder="4"),)},
+        {"skeleton_dom": '<input aria-label="PIN" data-llm-id="5" type="password" placeholder="4">'},
+    ],
+)
+def test_what_is_known_of_a_field_is_known_to_the_gate(sent: dict[str, Any]) -> None:
+    facts = field_facts(read_page(ask(**sent)).tree, "5")
+
+    assert facts
+    assert (facts.label, facts.type, facts.placeholder) == ("PIN", "password", "4")
 
 
 def test_an_unchanged_tree_is_the_one_of_the_round_before() -> None:
