@@ -79,6 +79,7 @@ class Gateway(Actor):
         subjects.SUMMARIZE,
         subjects.ANSWER,
         subjects.EXTRACT,
+        subjects.MAKE_TEXT,
         subjects.AGENT,
         subjects.AGENT_PLAN,
         subjects.CONVERSATION_LIST,

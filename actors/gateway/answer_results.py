@@ -12,6 +12,7 @@ from msgspec import UNSET, Struct, UnsetType, structs
 from actors.gateway.errors import to_error
 from actors.gateway.translate import cut_text, framed, one_line
 from actors.page_addresses import readable
+from protocol.agent import MadeText
 from protocol.answers import (
     LOCAL,
     Answered,
@@ -231,14 +232,15 @@ def markdown_of(assistant: Assistant) -> str:
     return "" if isinstance(assistant.render, UnsetType) else to_markdown(assistant.render)
 
 
-def as_assistant(outcome: Answered | Extracted) -> Assistant:
+def as_assistant(outcome: Answered | Extracted | MadeText) -> Assistant:
     """Return the body of a response packet: a tree, which of data is one block of JSON, and citations."""
     if isinstance(outcome, Extracted):
         tree = Doc(children=(CodeBlock(language="json", text=_json(outcome.data)),))
         return Assistant(render=tree, citations=_citations(outcome))
     assistant = outcome.assistant
     tree = plain(markdown_of(assistant)) if isinstance(assistant.render, UnsetType) else assistant.render
-    return structs.replace(assistant, render=_with_next(tree, outcome), markdown=UNSET)
+    tree = _with_next(tree, outcome) if isinstance(outcome, Answered) else tree
+    return structs.replace(assistant, render=tree, markdown=UNSET)
 
 
 def _with_next(tree: Doc, answered: Answered) -> Doc:
@@ -249,9 +251,9 @@ def _with_next(tree: Doc, answered: Answered) -> Doc:
     return Doc(children=(*tree.children, head, List(ordered=False, items=items))) if items else tree
 
 
-def as_markdown(outcome: Answered | Extracted) -> str:
+def as_markdown(outcome: Answered | Extracted | MadeText) -> str:
     """Write the same without an envelope, with the citations in a block at the end (003 "Markdown-only output")."""
-    assistant = outcome.assistant if isinstance(outcome, Answered) else as_assistant(outcome)
+    assistant = as_assistant(outcome) if isinstance(outcome, Extracted) else outcome.assistant
     following = to_markdown(_with_next(Doc(children=()), outcome)) if isinstance(outcome, Answered) else ""
     lines = [msgspec.json.encode(citation).decode() for citation in assistant.citations]
     block = ["", CITATIONS, *lines, END_CITATIONS] if lines else []

@@ -22,6 +22,7 @@ from actors.gateway.http import HttpStatusError
 from actors.gateway.pages import advised, with_login
 from actors.gateway.request import RequestContext
 from bus.context import conversation, current_conversation
+from protocol.agent import MadeText, MakeText
 from protocol.answers import (
     MAX_SOURCES,
     Answered,
@@ -47,11 +48,11 @@ from protocol.models import ModelName, Provider
 from protocol.packets import Conversation
 from protocol.pages import BrowsePage, Url
 from protocol.subject_kinds import Call
-from protocol.subjects import ANSWER, CONVERSATION_GET, CONVERSATION_LIST, EXTRACT, SUMMARIZE
+from protocol.subjects import ANSWER, CONVERSATION_GET, CONVERSATION_LIST, EXTRACT, MAKE_TEXT, SUMMARIZE
 from protocol.urls import without_userinfo
 
 S = TypeVar("S", bound=Sources)
-R = TypeVar("R", Answered, Extracted)
+R = TypeVar("R", Answered, Extracted, MadeText)
 
 MAX_DOCUMENTS = 4 * MAX_SOURCES
 
@@ -144,6 +145,15 @@ async def ask(app: AppContext, request: RequestContext, arguments: SourcesReques
         case _:
             msg = f"no task takes {type(arguments).__name__}"
             raise TypeError(msg)
+
+
+async def make_text(app: AppContext, request: RequestContext, order: MakeText) -> MadeText:
+    """Have a text made of documents.
+
+    Raises:
+        FaultError: VALIDATION_INVALID_REQUEST, its config is none; CONTENT_EMPTY, nothing can be made of them.
+    """
+    return accounted(request, await app.bus.call(MAKE_TEXT, order, wait_ms=app.grace_ms))
 
 
 @asynccontextmanager

@@ -10,6 +10,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from actors.gateway.answers import MAX_DOCUMENTS, SourceDocument
 from actors.gateway.rest.browse import HOST
 from protocol import subjects
+from protocol.agent import TransformType
 from protocol.answers import MAX_QUESTION_CHARS, MAX_SOURCES, Instructions, Question, SummaryStyle
 from protocol.browse import BrowseOptions
 from protocol.faults import Fault
@@ -17,6 +18,7 @@ from protocol.models import Provider
 from protocol.packets import Assistant, Conversation, InReplyTo, Moment, Output, Protocol, Sender, ToolCall
 from protocol.pages import Url
 from protocol.sessions import DEFAULT_PROFILE, Profile
+from protocol.texts import MAX_TITLE_CHARS
 
 MAX_ID_CHARS = 200
 Id = Annotated[str, Meta(min_length=1, max_length=MAX_ID_CHARS)]
@@ -139,7 +141,22 @@ class ExtractTask(Struct, frozen=True, kw_only=True, tag_field="name", tag=subje
     args: ExtractArguments
 
 
-AnsweringTask = SummarizeTask | AnswerTask | ExtractTask
+class TransformArguments(Struct, frozen=True, kw_only=True):
+    """What is to be made of the documents of the packet; `config` as `transform.list_types` has it."""
+
+    type: TransformType
+    title: Annotated[str, Meta(max_length=MAX_TITLE_CHARS)] = ""
+    config: dict[str, Any] = {}
+    local_only: bool = False
+
+
+class TransformTask(Struct, frozen=True, kw_only=True, tag_field="name", tag=subjects.MAKE_TEXT.task):
+    """Make a text of documents, such as those of a collection."""
+
+    args: TransformArguments
+
+
+AnsweringTask = SummarizeTask | AnswerTask | ExtractTask | TransformTask
 CallingTask = BrowseTask | PreviewTask | DomainTask | ListTask | HealthTask | DeleteTask | RefreshTask
 Task = CallingTask | AnsweringTask
 

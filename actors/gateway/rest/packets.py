@@ -14,7 +14,14 @@ from starlette.responses import Response
 
 from actors.gateway.access.caller import Scope
 from actors.gateway.answer_results import as_assistant, as_markdown
-from actors.gateway.answers import AnswerRequest, ExtractRequest, SourcesRequest, SummarizeRequest, ask
+from actors.gateway.answers import (
+    AnswerRequest,
+    ExtractRequest,
+    SourcesRequest,
+    SummarizeRequest,
+    ask,
+    make_text,
+)
 from actors.gateway.app_context import AppContext
 from actors.gateway.errors import http_status
 from actors.gateway.http import MARKDOWN, HttpStatusError, answer, headers_of
@@ -39,11 +46,13 @@ from actors.gateway.rest.packet_types import (
     RequestPacket,
     ResponsePacket,
     SummarizeTask,
+    TransformTask,
 )
 from actors.gateway.rest.routing import Endpoint, Tag
 from bus.context import conversation, new_id
 from protocol import subjects
-from protocol.answers import Answered
+from protocol.agent import MadeText, MakeText
+from protocol.answers import Answered, Extracted
 from protocol.domains import AskDomain
 from protocol.faults import Code, Fault, FaultError, fault
 from protocol.packets import PROTOCOL_NAME, PROTOCOL_VERSION, Conversation, InReplyTo, Protocol, Role, Sender
@@ -94,7 +103,7 @@ PERMITTED: Mapping[type[Struct], Permitted] = MappingProxyType(
 )
 """What may be asked by packet: nothing that only actors say to each other, and nothing that carries a login."""
 
-ANSWERING = (subjects.SUMMARIZE, subjects.ANSWER, subjects.EXTRACT)
+ANSWERING = (subjects.SUMMARIZE, subjects.ANSWER, subjects.EXTRACT, subjects.MAKE_TEXT)
 """What is answered for a reader."""
 
 TASKS = tuple(one.task for one in (*(permitted.call for permitted in PERMITTED.values()), *ANSWERING))
@@ -123,7 +132,10 @@ async def _answer(app: AppContext, request: RequestContext, packet: RequestPacke
 async def _answered(app: AppContext, request: RequestContext, packet: RequestPacket, task: AnsweringTask) -> Response:
     """Answer from pages and documents: by a packet, or without an envelope where Markdown is wanted."""
     request.caller.require(Scope.BROWSE)
-    outcome = await ask(app, request, _sources_of(packet, task))
+    if isinstance(task, TransformTask):
+        outcome: Answered | Extracted | MadeText = await make_text(app, request, _text_of(request, packet, task))
+    else:
+        outcome = await ask(app, request, _sources_of(packet, task))
     if packet.output.format == "markdown":
         return Response(as_markdown(outcome), media_type=MARKDOWN)
     details = {name: value for name, value in msgspec.to_builtins(outcome).items() if name not in _IN_PACKET}
@@ -132,7 +144,26 @@ async def _answered(app: AppContext, request: RequestContext, packet: RequestPac
     return answer(structs.replace(packed, assistant=as_assistant(outcome), tool_calls=calls, details=details))
 
 
-def _sources_of(packet: RequestPacket, task: AnsweringTask) -> SourcesRequest:
+def _text_of(request: RequestContext, packet: RequestPacket, task: TransformTask) -> MakeText:
+    """Return the text that a task asks for, of the documents of its packet.
+
+    Raises:
+        FaultError: VALIDATION_INVALID_REQUEST: there are none.
+    """
+    if not packet.context.documents:
+        raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, "There is no document.", field="context.documents"))
+    given, caller = task.args, request.caller
+    return MakeText(
+        type=given.type,
+        documents=packet.context.documents,
+        caller=caller.name,
+        title=given.title,
+        config=given.config,
+        local_only=given.local_only or Scope.MODELS not in caller.scopes,
+    )
+
+
+def _sources_of(packet: RequestPacket, task: SummarizeTask | AnswerTask | ExtractTask) -> SourcesRequest:
     """Return the request that a task is, with the documents of its packet and the words of the user.
 
     Raises:

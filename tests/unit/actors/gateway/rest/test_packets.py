@@ -15,6 +15,7 @@ from actors.gateway.answers import SourceDocument
 from actors.gateway.rest.packets import EXAMPLE, PERMITTED, TASKS
 from protocol import subjects
 from protocol.access import OWNER_NAME
+from protocol.agent import MadeText, MakeText, TransformType
 from protocol.answers import AskQuestion, ExtractData, Summarize, SummaryStyle
 from protocol.codec import decoder
 from protocol.domains import AskDomain, DomainKnowledge
@@ -283,6 +284,31 @@ async def test_an_answering_task_takes_the_documents_and_words_of_its_packet(
     ((call, told, *_),) = bus.calls
     assert (answer.status_code, call.task, bus.conversations) == (200, task, [Conversation(id="c-1", turn=3)])
     assert told == structs.replace(asked, documents=(msgspec.convert(NOTE, SourceDocument),))
+
+
+@requirement("003.tasks")
+async def test_a_transform_makes_a_text_of_the_documents_of_its_packet() -> None:
+    assistant = Assistant(title="Timeline", markdown=MARKDOWN, citations=(CITATION,))
+    made = MadeText(title="Timeline", assistant=assistant, sources=ANSWERED.sources, served_by=ANSWERED.served_by)
+    bus = Replying({subjects.MAKE_TEXT.pattern: made})
+    args = {"type": "timeline", "config": {"focus": "looms"}, "local_only": True}
+    async with client(bus) as http:
+        answer = await http.post("/api/llmcp", json=asking("transform.run", args))
+        words = await http.post("/api/llmcp", json=asking("transform.run", args, output={"format": "markdown"}))
+        without = await http.post("/api/llmcp", json=asking("transform.run", args, context={}))
+
+    documents = (msgspec.convert(NOTE, SourceDocument),)
+    order = MakeText(
+        type=TransformType.TIMELINE,
+        documents=documents,
+        caller=OWNER_NAME,
+        config={"focus": "looms"},
+        local_only=True,
+    )
+    assert [told for _, told, *_ in bus.calls] == [order, order]
+    assert response(answer).assistant == Assistant(title="Timeline", render=TREE, citations=(CITATION,))
+    assert words.text.startswith(MARKDOWN.strip())
+    assert (without.status_code, without.json()["error"]["field"]) == (400, "context.documents")
 
 
 @requirement("003.response.bodies")
