@@ -297,10 +297,9 @@ async def test_a_transform_makes_a_text_of_the_documents_of_its_packet() -> None
         words = await http.post("/api/llmcp", json=asking("transform.run", args, output={"format": "markdown"}))
         without = await http.post("/api/llmcp", json=asking("transform.run", args, context={}))
 
-    documents = (msgspec.convert(NOTE, SourceDocument),)
     order = MakeText(
         type=TransformType.TIMELINE,
-        documents=documents,
+        documents=(msgspec.convert(NOTE, SourceDocument),),
         caller=OWNER_NAME,
         config={"focus": "looms"},
         local_only=True,

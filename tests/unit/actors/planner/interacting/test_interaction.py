@@ -232,7 +232,7 @@ async def test_a_picture_that_is_as_before_is_the_one_of_its_hash() -> None:
             return await page.send("Press the blue shape", shapes, local_only=False, **given)
 
         first = await send(screenshot=picture, screenshot_hash="00ff")
-        shown = []
+        shown = list[bool]()
         for digest in ("00ff", "ff00", None):
             begun = len(page.pictured)
             await send(first.task_id, screenshot=None, screenshot_hash=digest)
