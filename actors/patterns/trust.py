@@ -173,16 +173,16 @@ def after_use(pattern: PagePattern, used: PatternUsed, now_ms: int) -> PagePatte
 
     A use verifies nothing, since nobody saw how the page is rendered: `after_check` alone does.
     The network, statuses of 5xx and challenges teach nothing, nor does a use of a mapping that another has taken the
-    place of since. 429 takes what the contract gives to what "caused rate limiting" (000 §4), and is no failure. Any
-    drift but that of a login takes back that pages were reproduced: it must be shown anew on two of them. A page of a
-    new kind says nothing of the others, unless it is the third in a row.
+    place of since. Nor does 429, beyond the decay `rate_limited` that the contract gives to what "caused rate limiting"
+    (000 §4): it is taken, but it never takes the score across the lower bound of the level that it gives now, so that
+    no label changes for a limit. Any drift but that of a login takes back that pages were reproduced: it must be shown
+    anew on two of them. A page of a new kind says nothing of the others, unless it is the third in a row.
     """
     pattern = decayed(pattern, now_ms)
     if used.version < pattern.mapping_version or (used.transient and not used.limited):
         return pattern
     if used.limited:
-        reason = DecayReason.RATE_LIMITED
-        return structs.replace(_with_decay(pattern, reason, PENALTIES[reason], now_ms), used_at=now_ms)
+        return structs.replace(_limited(pattern, now_ms), used_at=now_ms)
     if used.drift is None and not used.login_ended and not used.code:
         return structs.replace(pattern, used_at=now_ms, failures=0, version=pattern.version + 1)
     pattern = structs.replace(pattern, used_at=now_ms)
@@ -243,6 +243,14 @@ def _failed(pattern: PagePattern, reason: DecayReason | None, now_ms: int) -> Pa
     if failures >= REPEATED:
         repeated = DecayReason.REPEATED_FAILURES
         pattern = _with_decay(pattern, repeated, PENALTIES[repeated], now_ms)
+    return pattern
+
+
+def _limited(pattern: PagePattern, now_ms: int) -> PagePattern:
+    level = trust(pattern.score, pattern.source, pattern.verified_at, now_ms)
+    lowered = _with_decay(pattern, DecayReason.RATE_LIMITED, PENALTIES[DecayReason.RATE_LIMITED], now_ms)
+    if trust(lowered.score, pattern.source, pattern.verified_at, now_ms) == level:
+        return lowered
     return pattern
 
 
