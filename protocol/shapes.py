@@ -17,6 +17,9 @@ _NAME = "letters, digits, '.', '_' and '-' alone, such as my-name_2"
 _ADDRESS = "a whole address, such as https://example.com/page"
 _ASCII = "ASCII letters, digits and punctuation without a space, such as Xk3-9f"
 
+WORDED: Final = r"[^\s\x1c-\x1f\x85\ufeff]"
+"""What has more than blanks, whether Python or ECMAScript is asked which signs are such."""
+
 SHAPES: Mapping[str, str] = MappingProxyType(
     {
         r"^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$": "a UUID, such as 123e4567-e89b-42d3-a456-426614174000",
@@ -45,9 +48,10 @@ SHAPES: Mapping[str, str] = MappingProxyType(
         r"^(?:[A-Za-z0-9_.-]+\*?|\*)$": "the name of a tool, or its beginning and a star, such as browser_*",
         r"^[a-z0-9*._:-]+$": "a host in small letters, in which * stands for anything, such as *.example.com",
         r"\S": _ADDRESS,
+        WORDED: "words, such as how looms are warped",
         r"^https?://[^\s@]+$": _ADDRESS,
-        r"^https?://[A-Za-z0-9.:\[\]_-]+(?:[/?][^\s]*)?$": _ADDRESS,
-        r"^(?:https?://[A-Za-z0-9.:\[\]_-]+(?:[/?][^\s]*)?)?$": _ADDRESS,
+        r"^https?://[A-Za-z0-9.:\[\]_-]+(?:[/?][^\s\x1c-\x1f\x85\ufeff]*)?$": _ADDRESS,
+        r"^(?:https?://[A-Za-z0-9.:\[\]_-]+(?:[/?][^\s\x1c-\x1f\x85\ufeff]*)?)?$": _ADDRESS,
         r"^(?:https?://[^\s#@]+)?$": _ADDRESS,
         r"^(?:https?://[^\s?#@]+)?$": _ADDRESS,
         r"^(?:https?://[^\s/?#@]+)?$": "scheme and host alone, such as https://weft.example",

@@ -26,7 +26,9 @@ PatternId = Annotated[
     str, Meta(pattern=r"^pat_[A-Za-z0-9_-]{1,60}$(?!\n)", description="Id of a learned pattern, such as pat_…")
 ]
 TrustWord = Literal["high", "medium", "low"]
-_ADDRESS = r"https?://[A-Za-z0-9.:\[\]_-]+(?:[/?][^\s]*)?"
+_ADDRESS = r"https?://[A-Za-z0-9.:\[\]_-]+(?:[/?][^\s\x1c-\x1f\x85\ufeff]*)?"
+"""Without what is a blank to Python alone, or to ECMAScript alone: readers of the document go by the latter."""
+
 _SLOTTED = "Address with slots such as {id}, but none in its host."
 Template = Annotated[str, Meta(pattern=rf"^{_ADDRESS}$(?!\n)", max_length=MAX_URL_CHARS, description=_SLOTTED)]
 PageTemplate = Annotated[str, Meta(pattern=rf"^(?:{_ADDRESS})?$(?!\n)", max_length=MAX_URL_CHARS, description=_SLOTTED)]

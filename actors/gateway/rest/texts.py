@@ -28,6 +28,7 @@ from protocol.collection_views import TextInfo, TextList
 from protocol.faults import Code, FaultError
 from protocol.integrations import Delivery, DeliveryId, DeliveryList, DeliveryState, ListDeliveries, NamedDelivery
 from protocol.search import MAX_QUERY_CHARS
+from protocol.shapes import WORDED
 from protocol.subjects import DELIVERY_DROP, DELIVERY_GET, DELIVERY_LIST, DELIVERY_RESEND
 from protocol.tools.collections import SaveArtifact
 from protocol.tools.tool import Surface
@@ -80,7 +81,7 @@ class TransformBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 class SearchBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """What is searched for, and by which engine: one that the operator has set up, or `local`."""
 
-    query: Annotated[str, Meta(min_length=1, max_length=MAX_QUERY_CHARS)]
+    query: Annotated[str, Meta(min_length=1, max_length=MAX_QUERY_CHARS, pattern=WORDED)]
     engine: Annotated[str, Meta(min_length=1, max_length=64)] | UnsetType = UNSET
 
 
