@@ -78,7 +78,7 @@ def browser(
         page = opened.context.pages[0]
         page.goto(f"{weft.ready.rest}/pair")
         panel = opened.panel(page)
-        panel.pair(pairing_link(weft).replace(weft.ready.rest, relay.url))
+        panel.pair(pairing_link(weft, "--models").replace(weft.ready.rest, relay.url))
         panel.page.close()
         yield opened
 
