@@ -215,7 +215,7 @@ async function checked(state, { parsed: { name }, called, outcome: { done, value
   if (READING.has(name)) return { passed: true, message: value.slice(0, 400), element };
   if (what === 'valueSet' && element?.secret) return equal(element.filled, given.value !== '', element);
   if (done.on !== undefined && element?.found && element.checked !== null) return equal(element.checked, done.on, element);
-  if (done.holds !== undefined && element?.found) return equal(element.value, done.holds.slice(0, HELD_CHARS), element);
+  if (done.holds !== undefined && element?.found) return equal((element.chosen ?? [element.value]).includes(done.holds.slice(0, HELD_CHARS)), true, element);
   if (/^(?:navigate|goBack|goForward|refresh|search|googleSearch)$/.test(name)) return { passed: fresh || seen.didUrlChange, message: fresh ? 'Another page has come.' : 'The page is as it was.', element };
   if (/^(?:scroll|scroll_container|hover|focus|blur|selectText|createTab)$/.test(name) || done.open) return { passed: true, message: value, element };
   return { passed: anything, message: anything ? 'The page has changed.' : 'Nothing has changed.', element };

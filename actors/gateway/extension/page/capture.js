@@ -137,7 +137,8 @@ weftExecutor.part((executor) => {
     const element = entry?.ref?.deref();
     if (!element?.isConnected) return { found: false };
     const field = executor.fieldOf(element);
-    return { found: true, value: executor.isSecret(field) ? '' : String(field.value ?? field.innerText ?? '').slice(0, 200), secret: executor.isSecret(field), filled: Boolean(field.value), checked: executor.stateOf(element) };
+    const chosen = field instanceof HTMLSelectElement ? [...field.selectedOptions].map((one) => one.value.slice(0, 200)) : null; // a list may have several
+    return { found: true, chosen, value: executor.isSecret(field) ? '' : String(field.value ?? field.innerText ?? '').slice(0, 200), secret: executor.isSecret(field), filled: Boolean(field.value), checked: executor.stateOf(element) };
   }
 
   Object.assign(executor, { quiet, leave, tree, fitted, skeleton, dom, secrets, findings, standing });
