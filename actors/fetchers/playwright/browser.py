@@ -268,3 +268,9 @@ class Browser:
 def user_agent(browsers: str, ours: str) -> str:
     """Append Weft's user agent to the browser's; a complete one of the operator's replaces it."""
     return ours if ours.startswith("Mozilla/") else f"{browsers} {ours}"
+
+
+async def close_page(page: Page) -> None:
+    """Close a page, such as a window that another opened, which nobody reads."""
+    with suppress(Error):
+        await page.close()

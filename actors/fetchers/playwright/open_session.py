@@ -12,9 +12,8 @@ from playwright.async_api import Download, Error, Page
 
 from actors.fetchers.logins import Login, LoginLease
 from actors.fetchers.playwright import faults
-from actors.fetchers.playwright.browser import MAX_TABS_OF_SESSION, Browser, SessionContext
+from actors.fetchers.playwright.browser import MAX_TABS_OF_SESSION, Browser, SessionContext, close_page
 from actors.fetchers.playwright.open_tab import OpenTab
-from actors.fetchers.playwright.recording import close_page
 from actors.login_merge import fitting
 from bus.clock import now_ms
 from protocol.browsers.results import BrowserTab

@@ -18,6 +18,7 @@ from playwright.async_api import Download, Error, Page, Request, Response
 
 from actors import redact
 from actors.fetchers.page_answer import MANY_DIALOGS, is_json
+from actors.fetchers.playwright.browser import close_page
 from actors.fetchers.playwright.event_meter import EventKind, EventMeter
 from actors.fetchers.playwright.faults import code_of
 from actors.fetchers.sampling import ExchangeLog
@@ -394,9 +395,3 @@ def _exchange(request: Request, response: Response) -> NetworkRequest:
         content_type=response.headers.get("content-type", ""),
         duration=max(round(timing["responseStart"]), 0),
     )
-
-
-async def close_page(page: Page) -> None:
-    """Close a page, such as a window that another opened, which nobody reads."""
-    with suppress(Error):
-        await page.close()
