@@ -34,6 +34,9 @@ MAX_MESSAGE_BYTES = 1_048_576
 SOCKET_END_S = 5.0
 """What the client of a WebSocket may take for its end, in seconds, after which it is cut off."""
 
+SOCKET_LEFT_S = 1.0
+"""What the application of a WebSocket may take to close it itself when the server stops, in seconds."""
+
 TICK_S = 1.0
 """How often the date is written that answers carry."""
 
@@ -326,8 +329,14 @@ class CountedSocket(WebSocketsSansIOProtocol):
         super().send_receive_event_to_app()
 
     def shutdown(self) -> None:
-        """Leave an open socket to its application at the end, which closes it with a code that says where to go."""
+        """Let its application close an open socket first, by a code that says where to go; then close what is left."""
         if self.close_sent or not self.handshake_complete:
+            super().shutdown()
+        else:
+            self.loop.call_later(SOCKET_LEFT_S, self._close_left)
+
+    def _close_left(self) -> None:
+        if not self.transport.is_closing():
             super().shutdown()
 
     def on_task_complete(self, task: asyncio.Task[None]) -> None:
