@@ -11,12 +11,12 @@ import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
+from protocol.browse import MAX_URL_CHARS
 from protocol.browsers import operation_bases
 from protocol.browsers.gestures import Gesture, TypeKeys
 from protocol.browsers.operation_bases import InSession, InTab, OnElement
 from protocol.browsers.watching import Watching
 from protocol.collections import CaptureMode
-from protocol.pages import Url
 from protocol.sessions import Profile
 
 CSS = "css="
@@ -43,6 +43,8 @@ ElementId = operation_bases.ElementName
 Cursor = Annotated[str, Meta(min_length=1, max_length=256)]
 Selector = Annotated[str, Meta(min_length=1, max_length=500, description="CSS.")]
 Key = Annotated[str, Meta(min_length=1, max_length=32)]
+Address = Annotated[str, Meta(min_length=1, max_length=MAX_URL_CHARS)]
+"""One of blanks alone is refused where it is gone to, by a code of its own (MISSING_URL)."""
 
 
 # -- sessions and tabs -------------------------------------------------------------------------------------------------
@@ -55,7 +57,7 @@ class CreateSession(InSession, frozen=True, kw_only=True, tag="create_session"):
     whoever logs in anew: what comes of that is kept all the same.
     """
 
-    url: Url | None = None
+    url: Address | None = None
     profile: Annotated[Profile | None, Meta(description="Saved login; needs url.")] = None
     fresh: bool = False
 
@@ -69,7 +71,7 @@ class CloseSession(InSession, frozen=True, kw_only=True, tag="close_session"):
 class CreateTab(InSession, frozen=True, kw_only=True, tag="create_tab"):
     """Open a tab, which becomes the active one."""
 
-    url: Url | None = None
+    url: Address | None = None
 
 
 class ListTabs(InSession, frozen=True, kw_only=True, tag="list_tabs"):
@@ -94,7 +96,7 @@ class CloseTab(InSession, frozen=True, kw_only=True, tag="close_tab"):
 class Navigate(InTab, frozen=True, kw_only=True, tag="navigate"):
     """Go to an address."""
 
-    url: Url
+    url: Address
 
 
 class GoBack(InTab, frozen=True, kw_only=True, tag="go_back"):
