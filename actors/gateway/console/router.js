@@ -1,5 +1,5 @@
 // Where the browser is: the part behind # holds the page and what it shows of it, so that every view is a link and "back" works.
-import { useEffect, useState } from './htm.js';
+import { useLayoutEffect, useState } from './htm.js';
 
 function read() {
   const [path, text = ''] = location.hash.replace(/^#\/?/, '').split(/\?(.*)/s, 2);
@@ -26,7 +26,7 @@ export function go(parts, query = {}) {
 
 export function useRoute() {
   const [route, setRoute] = useState(read);
-  useEffect(() => {
+  useLayoutEffect(() => { // before anybody sees the page, and goes on from it
     const moved = () => setRoute(read());
     addEventListener('hashchange', moved);
     return () => removeEventListener('hashchange', moved);
