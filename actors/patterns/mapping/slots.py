@@ -64,7 +64,7 @@ def words_in(parts: Iterable[Part | Node | Piece]) -> str:
 
 def stands_in(text: str, words: str) -> bool:
     """Return whether a text stands among words, and not within one of them."""
-    return re.search(rf"(?<!\w){re.escape(text)}(?!\w)", words) is not None
+    return text in words and re.search(rf"(?<!\w){re.escape(text)}(?!\w)", words) is not None
 
 
 def _words(parts: Iterable[Part | Node | Piece]) -> Iterator[str]:
