@@ -112,7 +112,7 @@ def _features(trained: Trained) -> str:
 ### Features
 
 A block is what stands between two boundaries of blocks. It is described by its own text, the elements around it, its
-look-alikes and neighbours, the headings above it, what two cheap extractors and a score of paragraphs would keep, what
+look-alikes and neighbours, the headings above it, what another extractor and a score of paragraphs would keep, what
 titles, descriptions and structured data repeat of it, the words in names and short texts (weighed by how much more of
 what they stand for is content than of its page), the page as a whole and what it seems to be for: {len(gains)}
 features, of which {used} are used. The most useful: {best}.
@@ -122,7 +122,7 @@ pages. For it, an article counts {training.ARTICLE_WEIGHT}, one of the sets that
 {training.LANGUAGE_WEIGHT}, any other page {training.OTHER_WEIGHT}. Words and types are learned crosswise: a page that
 is learned from gets what the pages of other sites say.
 Confidence is told from the F1 to be expected of the cut, how torn the classifier was, how far the other
-extractors agree, and the type of the page."""
+extractor and the score of paragraphs agree, and the type of the page."""
 
 
 def _types_right(outcomes: Sequence[Outcome]) -> float:

@@ -92,7 +92,7 @@ def sample(gold: GoldPage) -> Sample | None:
         labels=(aligned >= _MOSTLY).astype(np.float32),
         weights=_weights(arrays.tokens),
         tokens=arrays.tokens,
-        groups=Groups.of(arrays),
+        groups=Groups.of(arrays, columns),
         spelling=features_words.page_words(arrays),
         first=arrays.first,
         end=arrays.end,

@@ -122,6 +122,12 @@ class BlockArrays(Struct, frozen=True, dict=True):
         return np.array(roles, np.int64)
 
     @cached_property
+    def rows(self) -> tuple[Ints, Ints]:
+        """The number of the row of each box, boxes of one role with one parent, and how many boxes are in each."""
+        _, row, count = np.unique(self.role * len(self.boxes) + self.parent, return_inverse=True, return_counts=True)
+        return row, count.astype(np.int64)
+
+    @cached_property
     def facts(self) -> list[slice]:
         """The blocks of each small table, or list of terms, of short cells."""
         return [cells for cells in self._innermost(_TABLES) if _says_facts(self.tokens[cells])]

@@ -146,7 +146,7 @@ def _select(page: Page, blocks: list[Block]) -> _Selection:
     types = page_type_probabilities(trained.types, columns, arrays.tokens)
     columns |= trained.lexicon.columns(page_words(arrays)) | page_type_columns(types, len(blocks))
     scores = trained.blocks.scores(trained.blocks.matrix(columns))[:, 0]
-    groups = Groups.of(arrays)
+    groups = Groups.of(arrays, columns)
     probabilities = probability(adjusted_scores(scores, groups, columns, arrays.tokens, types))
     cutoff = best_cutoff(probabilities, arrays.tokens)
     evidence = cutoff_evidence(cutoff, probabilities, columns, arrays.tokens, types)

@@ -10,6 +10,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from actors.extraction.decide.block_arrays import BlockArrays, Columns, Floats, Ints
+from actors.extraction.decide.comments import comment_evidence
 from actors.extraction.decide.model import TRAINED_TYPES, Scores, Trees, probability
 from protocol.page import PageType
 
@@ -38,7 +39,12 @@ _FACTS = 1.8
 it is about. Not in forums, collections and listings, where such tables hold what posts and goods have in common
 (cross-validated)."""
 
-_WEAK_LABELS = ("kept_resiliparse", "kept_article", "kept_scored")
+_BEFORE_TITLE = 1.0
+_SAYS_TITLE, _OF_TITLE, _TITLE_LINKED, _TITLE_WORDS = 0.8, 0.4, 0.5, 2
+"""What is taken from every score above the first text that is the title: so much of its words are in the page's title,
+so much of the title is said by it, and no more of it is linked (cross-validated)."""
+
+_WEAK_LABELS = ("kept_article", "kept_scored")
 _UNSURE_RANGE = (0.2, 0.8)
 _FEW_WORDS = 20.0
 _FADING = 1.5
@@ -47,16 +53,21 @@ thirds at 15, to a third at 10, to a twentieth at 3, which is what pages say tha
 
 
 class Groups(Struct, frozen=True):
-    """Which blocks belong together: the `role` of each, and the blocks of each short list and table of facts."""
+    """Which blocks belong together: the `role` of each, the blocks of each short list and table of facts, comments.
+
+    `comments` is what speaks for each block being one, 0 for nothing.
+    """
 
     role: Ints
     lists: Sequence[slice]
     facts: Sequence[slice]
+    comments: Floats
 
     @staticmethod
-    def of(arrays: BlockArrays) -> Groups:
-        """Return what belongs together among the blocks of a page."""
-        return Groups(arrays.role[arrays.box], arrays.lists, arrays.facts)
+    def of(arrays: BlockArrays, columns: Columns) -> Groups:
+        """Return what belongs together among the blocks of a page; `columns` is what they are by themselves."""
+        comments = comment_evidence(arrays, columns)
+        return Groups(arrays.role[arrays.box], arrays.lists, arrays.facts, comments)
 
 
 def adjusted_scores(scores: Scores, groups: Groups, columns: Columns, tokens: Floats, types: Scores) -> Scores:
@@ -67,9 +78,18 @@ def adjusted_scores(scores: Scores, groups: Groups, columns: Columns, tokens: Fl
     if likely[PageType.PRODUCT] > _LIKELY_PRODUCT:
         adjusted = adjusted - _PENALTY * reviews
     adjusted = adjusted - _PENALTY * ((columns["says_facet"] > 0) & (tokens < _MAX_FACET_WORDS))
+    adjusted = adjusted - groups.comments * max(likely[PageType.ARTICLE] - likely[PageType.FORUM], 0.0)
+    adjusted = adjusted - _BEFORE_TITLE * _before_title(columns, tokens)
     flattening = 1 + _FLATTENING * (likely[PageType.COLLECTION] + likely[PageType.LISTING])
     flattened: Scores = adjusted / flattening - _ARTICLE_DOUBT * likely[PageType.ARTICLE]
     return _joined(flattened, groups, tokens, likely)
+
+
+def _before_title(columns: Columns, tokens: Floats) -> NDArray[np.bool_]:
+    """Return which blocks stand above the title, where one of them is it."""
+    text = (columns["like_title"] >= _SAYS_TITLE) & (columns["of_title"] >= _OF_TITLE)
+    title = text & (columns["linked"] < _TITLE_LINKED) & (tokens >= _TITLE_WORDS)
+    return np.arange(len(title)) < int(title.argmax())  # none of them is 0
 
 
 def _smoothed(scores: Scores, role: Ints, tokens: Floats) -> Scores:

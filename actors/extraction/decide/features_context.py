@@ -92,17 +92,6 @@ def neighbour_columns(arrays: BlockArrays, own: Columns) -> Columns:
     return {**_lookalike_columns(arrays, own), **_heading_columns(arrays, own), **_neighbour_values(own)}
 
 
-def count_siblings(arrays: BlockArrays) -> Ints:
-    """Count the boxes of each box's role under its parent, itself among them."""
-    _, inverse, counts = np.unique(_row_numbers(arrays), return_inverse=True, return_counts=True)
-    return counts[inverse].astype(np.int64)
-
-
-def _row_numbers(arrays: BlockArrays) -> Ints:
-    """Return a number for each row of look-alikes: boxes of one role with one parent."""
-    return arrays.role * len(arrays.boxes) + arrays.parent
-
-
 def _lookalike_columns(arrays: BlockArrays, own: Columns) -> Columns:
     role = arrays.role[arrays.box]
     _, group, count = np.unique(role, return_inverse=True, return_counts=True)
@@ -127,7 +116,8 @@ def _lookalike_columns(arrays: BlockArrays, own: Columns) -> Columns:
 
 def _unit_columns(arrays: BlockArrays, own: Columns) -> Columns:
     """Describe the unit of a row of look-alikes that a block stands in: the card of a grid, the post of a thread."""
-    alike = count_siblings(arrays)
+    row, count = arrays.rows
+    alike = count[row]
     counts = np.log(alike.astype(np.float32))
     box = arrays.box
     columns: Columns = {}
@@ -138,8 +128,7 @@ def _unit_columns(arrays: BlockArrays, own: Columns) -> Columns:
         most = np.maximum(most, counts[box])
         box = arrays.parent[box]
     size = arrays.sums(arrays.tokens)
-    _, group = np.unique(_row_numbers(arrays), return_inverse=True)
-    whole = np.bincount(group, size)[group].astype(np.float32)
+    whole = np.bincount(row, size)[row].astype(np.float32)
     number = np.maximum(alike, 1)
     of_unit = {
         "unit_words": np.log1p(size),

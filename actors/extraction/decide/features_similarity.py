@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterable
 
 import numpy as np
-from rapidfuzz.distance import LCSseq
-from resiliparse.extract.html2text import extract_plain_text
 from turbohtml import Element
 
 from actors.extraction.decide.block_arrays import BlockArrays, Columns, Floats
@@ -24,16 +22,8 @@ _MAX_DATA = 400_000
 
 _Grams = frozenset[tuple[str, ...]]
 
-_MAX_TOKENS = 20_000
-_MAX_KEPT = 12_000
-"""An alignment keeps a bit for each pair of words: 30 MB at most."""
-
 _MAX_SOURCE = 3_000_000
-"""Characters of a page that are parsed a second time."""
-
-_DEEP = "boolean(/" + "/".join(["*"] * 150) + ")"
-_FLOODED = "boolean(//@*[1001])"
-"""What resiliparse takes the square of: 10,000 levels take it 2 s, 100,000 attributes of an element 28 s."""
+"""Characters of a page whose article is looked for a second time, by other means."""
 
 _READABLE = 10
 """Words from which a block counts for the elements around it."""
@@ -96,11 +86,10 @@ def _overlap(arrays: BlockArrays, grams: _Grams) -> Floats:
 
 def weak_label_columns(page: Page, arrays: BlockArrays) -> Columns:
     """Return what each extractor says of each block, from 0 (left out) to 1 (kept), and their neighbours' share."""
-    kept = _aligned_share(arrays, _resiliparse(page))
-    scored = _inside(arrays, page.root.article().element if len(page.source) <= _MAX_SOURCE else None)
-    own, strength = _paragraph_scores(arrays)
-    columns = {"kept_resiliparse": kept, "kept_article": scored, "kept_scored": own}
-    mean = np.asarray((kept + scored + own) / len(columns), np.float32)
+    article = _inside(arrays, page.root.article().element if len(page.source) <= _MAX_SOURCE else None)
+    scored, strength = _paragraph_scores(arrays)
+    columns = {"kept_article": article, "kept_scored": scored}
+    mean = np.asarray((article + scored) / len(columns), np.float32)
     edge = np.zeros(2, np.float32)
     padded = np.concatenate([edge, mean, edge])
     for step in (-2, -1, 1, 2):
@@ -108,44 +97,10 @@ def weak_label_columns(page: Page, arrays: BlockArrays) -> Columns:
     columns["kept_mean"] = mean
     columns["kept_strength"] = strength
     columns["kept_around"] = np.convolve(mean, np.ones(9, np.float32) / 9, "same")[: len(mean)].astype(np.float32)
-    for name in ("kept_resiliparse", "kept_article", "kept_scored"):
-        share = float((columns[name] * arrays.tokens).sum() / arrays.tokens.sum())
+    for name, kept in (("kept_article", article), ("kept_scored", scored)):
+        share = float((kept * arrays.tokens).sum() / arrays.tokens.sum())
         columns[f"{name}_share"] = np.full(len(mean), share, np.float32)
-    box = arrays.box
-    held = np.asarray(arrays.sums(kept * arrays.tokens) / np.maximum(arrays.sums(arrays.tokens), 1), np.float32)
-    for level in range(1, 4):
-        box = arrays.up[box]
-        columns[f"kept_resiliparse_{level}"] = held[box]
     return columns
-
-
-def _resiliparse(page: Page) -> str:
-    if len(page.source) > _MAX_SOURCE or page.root.xpath_one(_DEEP) or page.root.xpath_one(_FLOODED):
-        return ""
-    try:
-        return _plain_text(page.source)
-    except TypeError:  # so it calls a text with half of a pair of UTF-16
-        return _plain_text(page.source.encode("utf-8", "replace").decode())
-
-
-def _plain_text(source: str) -> str:
-    text: str = extract_plain_text(source, main_content=True, alt_texts=False)
-    return text
-
-
-def _aligned_share(arrays: BlockArrays, text: str) -> Floats:
-    """Return the share of each block's first words that an alignment finds in a text."""
-    kept = words_in(text.lower())[:_MAX_KEPT]
-    lengths = np.array([len(words) for words in arrays.words], np.int64)
-    ends = np.cumsum(lengths)
-    words = [word for words in arrays.words for word in words][:_MAX_TOKENS]
-    number = {word: at for at, word in enumerate(dict.fromkeys([*kept, *words]))}  # numbers are aligned faster
-    aligned = LCSseq.opcodes([number[word] for word in words], [number[word] for word in kept])
-    marks = np.zeros(int(ends[-1]) + 1, np.float32)
-    for block in aligned.as_matching_blocks():
-        marks[block.a : block.a + block.size] = 1
-    running = np.concatenate([[0.0], np.cumsum(marks[:-1])])
-    return np.asarray((running[ends] - running[ends - lengths]) / np.maximum(lengths, 1), np.float32)
 
 
 def _inside(arrays: BlockArrays, element: Element | None) -> Floats:

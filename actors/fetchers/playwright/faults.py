@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from msgspec import structs
 from playwright.async_api import Error, Request, TimeoutError  # noqa: A004 - its name
 
 from actors.web.codings import DAMAGED
-from protocol.actions import FIX_INPUT, NO_SELECTOR, Action, ranked
+from protocol.actions import FIX_INPUT, NO_SELECTOR, REPORT, RETRY, Action, ranked
 from protocol.browsers.pageinfo import PastDialog
 from protocol.faults import Code, Fault, FaultError, fault
 
@@ -148,6 +149,11 @@ def lacks_awaited(message: str) -> Fault:
 def not_done(message: str, *, field: str | None = None) -> FaultError:
     """Build the fault of an operation that failed on the page."""
     return FaultError(fault(Code.EXECUTION_ERROR, message, field=field))
+
+
+def late(failure: Fault) -> FaultError:
+    """Return the fault of a page that takes too long without the advice to allow it more: no tool takes a time."""
+    return FaultError(structs.replace(failure, actions=ranked((RETRY, REPORT))))
 
 
 def hung() -> FaultError:

@@ -8,6 +8,7 @@ import pytest
 
 from actors.fetchers.playwright.browser import MAX_TABS_OF_SESSION
 from actors.fetchers.playwright.operations import navigation
+from protocol.actions import RETRY
 from protocol.browsers.operations import (
     CloseTab,
     CreateTab,
@@ -88,6 +89,7 @@ def test_an_address_that_cannot_be_had_says_why(
     assert fault.code is expected
     assert "Playwright" not in fault.message
     assert "goto" not in fault.message
+    assert fault.actions[0].action == RETRY.action  # and no option of `browse`
     assert it.show("<title>After</title>").page.title == "After"
 
 

@@ -266,6 +266,8 @@ async def _in_turn(op: OperationContext, number: int, work: Callable[[], Awaitab
         if error.fault.code is Code.BROWSER_PAGE_HUNG and (open_tab := session.open_tab(number)) is not None:
             open_tab.stuck = True
             raise faults.hung() from error
+        if error.fault.code is Code.NETWORK_TIMEOUT:
+            raise faults.late(error.fault) from error
         raise
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from actors.extraction.decide import features_words
+from actors.extraction.decide import features, features_words
 from actors.extraction.decide.block_arrays import BlockArrays
 from actors.extraction.decide.blocks import blocks
 from actors.extraction.decide.cutoff import Groups
@@ -32,7 +32,7 @@ def sample(domain: str) -> Sample:
         labels=np.repeat(np.array([1, 0], np.float32), 40),
         weights=np.ones(80, np.float32),
         tokens=layout.tokens,
-        groups=Groups.of(layout),
+        groups=Groups.of(layout, features.block_columns(layout)),
         spelling=features_words.page_words(layout),
         first=layout.first,
         end=layout.end,

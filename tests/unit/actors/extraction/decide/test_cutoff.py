@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from actors.extraction.decide.cutoff import Groups, adjusted_scores, best_cutoff
 from actors.extraction.decide.model import TRAINED_TYPES, Scores
@@ -69,10 +71,27 @@ def test_a_short_list_and_a_table_of_facts_are_content_as_a_whole_or_not_at_all(
     assert listed.tolist() == [2, -0.25, -0.25]
 
 
-def _adjusted(kind: PageType, scores: list[float], lists: Sequence[slice] = (), facts: Sequence[slice] = ()) -> Scores:
-    """Return the scores of unlike blocks of a page that is surely of a kind."""
+def test_comments_are_no_content_of_an_article_but_of_a_thread() -> None:
+    article, thread = (
+        _adjusted(kind, [2.0, 2.0], comments=np.array([0, 1.5])) for kind in (PageType.ARTICLE, PageType.FORUM)
+    )
+
+    assert article[0] - article[1] == 1.5
+    assert thread[0] == thread[1]
+
+
+def test_what_stands_above_the_title_is_less_likely_content() -> None:
+    plain, titled = (_adjusted(PageType.SERVICE, [2.0, 1.0, 2.0], title=title) for title in ((), (0, 1, 0)))
+
+    assert (plain - titled).tolist() == [1, 0, 0]
+
+
+def _adjusted(kind: PageType, scores: list[float], title: Sequence[float] = (), **groups: Any) -> Scores:
+    """Return the scores of unlike blocks of a page that is surely of a kind; `title` is how like it they are."""
     count = len(scores)
-    nothing = {name: np.zeros(count, np.float32) for name in ("in_review", "under_reviews", "says_facet")}
+    names = ("in_review", "under_reviews", "says_facet", "linked")
+    columns = {name: np.zeros(count, np.float32) for name in names}
+    columns |= {name: np.array(title or [0] * count, np.float32) for name in ("like_title", "of_title")}
     types = np.array([float(one is kind) for one in TRAINED_TYPES])
-    groups = Groups(np.arange(count), lists, facts)
-    return adjusted_scores(np.array(scores), groups, nothing, np.full(count, 50, np.float32), types)
+    made = structs.replace(Groups(np.arange(count), (), (), np.zeros(count, np.float32)), **groups)
+    return adjusted_scores(np.array(scores), made, columns, np.full(count, 50, np.float32), types)

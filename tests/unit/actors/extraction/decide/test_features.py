@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from actors.extraction.decide import block_arrays, features, features_context
+from actors.extraction.decide import block_arrays, features
 from actors.extraction.decide.block_arrays import BlockArrays
 from actors.extraction.decide.blocks import blocks
 from actors.extraction.decide.features_words import Lexicon, page_words
@@ -33,8 +33,8 @@ def test_blocks_of_one_way_play_one_role() -> None:
     role = layout.role[layout.box].tolist()
 
     assert role[0] == role[1] != role[2]
-    assert features_context.count_siblings(layout)[layout.box].tolist() == [1, 1, 1]
-    assert features_context.count_siblings(layout).tolist() == [1, 1, 2, 1, 2, 1, 1]
+    row, count = layout.rows
+    assert count[row].tolist() == [1, 1, 2, 1, 2, 1, 1]
 
 
 def test_counts_the_kinds_of_characters() -> None:

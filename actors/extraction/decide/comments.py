@@ -1,0 +1,72 @@
+"""Finds what readers wrote below an article: by the names of elements, by headings, and by dates in a row."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from numpy.typing import NDArray
+
+from actors.extraction.decide.block_arrays import BlockArrays, Columns, Floats
+
+_NAMED, _HEADED, _DATED = 1.5, 1.5, 1.0
+"""What each kind of evidence takes from a score (cross-validated)."""
+
+_NAMES = re.compile(
+    "comment|komment|koment|comentar|hozzaszolas|yorum|repl(?:y|ies)|respond|responses|reacties|disqus|discuss"
+    "|diskus|opinie|guestbook|pinglun|liuyan|otzyv"
+)
+_HEADING = re.compile(
+    r"\b(?:comments?\b|repl(?:y|ies)\b|responses\b|discussion|kommenta|koment|comentari|commentaire|commenti\b|reacties"
+    r"|avis\b|opinie\b|opinii\b|diskus|yorum|hozzászólás|bình luận|коммент|комент|отзыв|обсужд|відгук|σχόλι|σχολι"
+    r"|תגובות|تعليق)|评论|評論|留言|回复|回應|コメント|댓글"
+)
+_HEADING_WORDS = 8
+"""Words up to which a text may be a heading, whatever element it stands in."""
+
+_MOST_OF_PAGE = 0.9
+"""The share of a page from which an element is the page, whatever its name."""
+
+_FEWEST, _MOSTLY_DATED, _FEW_WORDS = 3, 0.6, 20
+"""Look-alikes beside each other, the share of them with a date or time, and their words, from which they are posts."""
+
+
+def comment_evidence(arrays: BlockArrays, columns: Columns) -> Floats:
+    """Return what speaks for each block being a comment, 0 for nothing: on a page with an article it is no content."""
+    evidence = _NAMED * _blocks_in(arrays, _named(arrays, columns))
+    evidence += _HEADED * _headed(arrays)
+    evidence += _DATED * _blocks_in(arrays, _dated(arrays, columns))
+    return np.asarray(evidence, np.float32)
+
+
+def _named(arrays: BlockArrays, columns: Columns) -> NDArray[np.bool_]:
+    number, words = arrays.names
+    named = np.array([_NAMES.search(" ".join(each[1:])) is not None for each in words])
+    size = arrays.sums(arrays.tokens)
+    titles = arrays.sums((columns["own_heading"] == 1).astype(np.float32))
+    return np.asarray(named[number] & (size < _MOST_OF_PAGE * size[0]) & (titles == 0), np.bool_)
+
+
+def _headed(arrays: BlockArrays) -> NDArray[np.bool_]:
+    """Find what follows a heading of comments, as far as the element goes that holds more than the heading."""
+    headed = np.zeros(len(arrays.blocks), np.bool_)
+    for at, block in enumerate(arrays.blocks):
+        if block.tokens <= _HEADING_WORDS and _HEADING.search(block.text.lower()):
+            headed[at + 1 : arrays.end[arrays.up[arrays.box[at]]]] = True
+    return headed
+
+
+def _dated(arrays: BlockArrays, columns: Columns) -> NDArray[np.bool_]:
+    row, count = arrays.rows
+    size = arrays.sums(arrays.tokens)
+    dated = np.bincount(row, arrays.sums(columns["says_date"].astype(np.float32)) > 0) / count
+    posts = (count >= _FEWEST) & (dated > _MOSTLY_DATED) & (np.bincount(row, size) >= _FEW_WORDS)
+    return np.asarray(posts[row], np.bool_)
+
+
+def _blocks_in(arrays: BlockArrays, boxes: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which blocks stand in any of some boxes."""
+    inside = boxes.copy()
+    for level in arrays.levels:
+        inside[level] |= inside[arrays.parent[level]]
+    return np.asarray(inside[arrays.box], np.bool_)
