@@ -191,6 +191,28 @@ def may_be_error(page: ClaimView) -> bool:
     return body.startswith(("{", "[")) or len(body) <= _MOST_ERROR_WORDS_CHARS
 
 
+# What says more than anything that stands in a page's place.
+
+_LONG_CHARS, _PROSE_SHARE = 5_000, 0.8
+"""Characters of content, and the share of them in sentences, that only the page itself has: of 437 pages that stood in
+its place the longest had 3,157. Of the pages that were right 728 had so many; the model refused none of them."""
+
+_LONG_PROBABILITY = 0.99
+"""How probable these were to be right: by the model .996 and more, but for one in a hundred."""
+
+
+def _long_text(page: ClaimView) -> Finding | None:
+    """Accept what says so much in sentences that nothing stands in its place; any mark leaves it to the model."""
+    shown, traits = page.evidence, page.evidence.traits
+    more_to_come = shown.escalate or shown.incomplete or shown.cut_short
+    barred = shown.challenge or shown.vendors or shown.login_form or traits.passwords or traits.free is False
+    if not page.ok or more_to_come or barred or shown.error_page or shown.consent_wall:
+        return None
+    if page.length < _LONG_CHARS or traits.prose_chars < _PROSE_SHARE * _LONG_CHARS:
+        return None
+    return Finding(None, remark(page), usable=True, probability=_LONG_PROBABILITY)
+
+
 RULES: tuple[Callable[[ClaimView], Finding | None], ...] = (
     _challenge,
     _rate_limit,
@@ -200,4 +222,5 @@ RULES: tuple[Callable[[ClaimView], Finding | None], ...] = (
     _landed_at_home,
     _empty,
     _whole_data,
+    _long_text,
 )

@@ -15,7 +15,7 @@ RUNNER: Final = "runner"
 
 
 class SearchWeb(ToolArguments, frozen=True, kw_only=True):
-    """Ask a search engine."""
+    """Ask a search engine; `new_tab`, which 003 names, changes nothing, for the results are an answer and no page."""
 
     query: NonEmpty
     engine: NonEmpty | UnsetType = UNSET

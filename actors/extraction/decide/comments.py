@@ -21,8 +21,8 @@ _HEADING = re.compile(
     r"|avis\b|opinie\b|opinii\b|diskus|yorum|hozzászólás|bình luận|коммент|комент|отзыв|обсужд|відгук|σχόλι|σχολι"
     r"|תגובות|تعليق)|评论|評論|留言|回复|回應|コメント|댓글"
 )
-_HEADING_WORDS = 8
-"""Words up to which a text may be a heading, whatever element it stands in."""
+_HEADING_WORDS, _HEADING_CHARS = 8, 80
+"""Words up to which a text may be a heading, whatever element it stands in, and the characters of it that are read."""
 
 _MOST_OF_PAGE = 0.9
 """The share of a page from which an element is the page, whatever its name."""
@@ -51,7 +51,7 @@ def _headed(arrays: BlockArrays) -> NDArray[np.bool_]:
     """Find what follows a heading of comments, as far as the element goes that holds more than the heading."""
     headed = np.zeros(len(arrays.blocks), np.bool_)
     for at, block in enumerate(arrays.blocks):
-        if block.tokens <= _HEADING_WORDS and _HEADING.search(block.text.lower()):
+        if block.tokens <= _HEADING_WORDS and _HEADING.search(block.text[:_HEADING_CHARS].lower()):
             headed[at + 1 : arrays.end[arrays.up[arrays.box[at]]]] = True
     return headed
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +16,7 @@ from actors.verifier.rules import judge
 from protocol.browse import ValidationDetails
 from protocol.faults import KINDS, Code
 from protocol.page import PageKind
-from protocol.pages import PageClaim, PageEvidence, PageTraits, Verdict
+from protocol.pages import ErrorPage, PageClaim, PageEvidence, PageTraits, Verdict
 from protocol.tiers import RenderTier
 from tests.requirements import requirement
 from tests.unit.actors.page_data import claim
@@ -445,3 +446,32 @@ def test_what_may_be_an_error_or_unfinished_is_left_to_the_verifier(
     certain = certain_verdict(claim(length, **seen))
 
     assert certain == (judge(claim(length, **seen)) if is_certain else None)
+
+
+_LONG = PageTraits(html_chars=20_000, chars=9_000, prose_chars=7_000)
+
+
+@pytest.mark.parametrize(
+    ("length", "seen", "is_certain"),
+    [
+        (8_000, {}, True),
+        (4_999, {}, False),
+        (8_000, {"traits": msgspec.structs.replace(_LONG, prose_chars=3_999)}, False),
+        (8_000, {"traits": msgspec.structs.replace(_LONG, free=False)}, False),
+        (8_000, {"traits": msgspec.structs.replace(_LONG, passwords=1)}, False),
+        (8_000, {"challenge": ("turnstile",)}, False),
+        (8_000, {"escalate": ("webgl",)}, False),
+        (8_000, {"incomplete": ("spinner",)}, False),
+        (8_000, {"cut_short": "never settled"}, False),
+        (8_000, {"error_page": ErrorPage.NOT_FOUND}, False),
+        (8_000, {"consent_wall": True}, False),
+        (8_000, {"login_form": True}, False),
+    ],
+)
+def test_so_much_text_is_the_page_itself_where_nothing_says_otherwise(
+    *, length: int, seen: dict[str, Any], is_certain: bool
+) -> None:
+    certain = certain_verdict(claim(length, **{"traits": _LONG, **seen}))
+
+    assert (certain is not None) == is_certain
+    assert certain is None or (certain.code, certain.probability, certain.reasons) == (None, 0.99, ())
