@@ -21,12 +21,12 @@ _MIN_BLOCKS_OF_ROLE = 3
 """Blocks of one role from which they are taken together."""
 
 _LIKELY_PRODUCT = 0.3
-_PENALTY = 1.2
+_PENALTY = 1.6
 """Reviews read like articles, but on a page that sells something they are mostly no content; nor is "Blue (12)"."""
 
 _MAX_FACET_WORDS = 8
 
-_FLATTENING = 0.7
+_FLATTENING = 1.0
 """By how much more than 1 the scores of a collection or listing are divided: with few such pages to learn from, they
 are surer than they are right (cross-validated)."""
 

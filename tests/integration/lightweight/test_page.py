@@ -201,7 +201,8 @@ async def test_the_console_and_dialogs_are_told() -> None:
 @pytest.mark.slow
 async def test_an_element_is_waited_for() -> None:
     async with showing() as here:
-        code = "setTimeout(() => { document.querySelector('main').id = 'ready'; p.textContent = 'now' }, 1500)"
+        done = "document.querySelector('main').id = 'ready'; p.textContent = 'The loom is ready now.'"
+        code = f"setTimeout(() => {{ {done} }}, 1500)"
         page = await here.page(main(f"<p>{ARTICLE}</p><p id=p></p>", code), wait_for_selector="main#ready")
         never = await here.page(main(f"<p>{ARTICLE}</p>", "0"), wait_for_selector="#never")
 
