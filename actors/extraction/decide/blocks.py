@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+import msgspec
 from msgspec import Struct
 from turbohtml import Element, Node, Text
 
@@ -48,6 +49,10 @@ _TIMES_AS_MANY = 2
 _MORE_WORDS = 40
 """Where a page shows fewer than 150 words, `<noscript>` is opened, too, and taken where the page then has 40 words more
 than twice as many."""
+
+_DATA_CHARS = 500
+_CODE = frozenset({"code", "pre", "samp"})
+"""So much JSON outside of code is what a script reads and a style sheet hides that nobody has loaded."""
 
 _STREAMED = "S:"
 """The beginning of an id by which React sends a part of a page after the rest, hidden until it is in its place."""
@@ -228,7 +233,7 @@ class _Walk:
         if around is not None:
             joined = "".join(self._pieces)
             text = " ".join((joined if joined.isascii() else _INVISIBLE_CHARACTERS.sub("", joined)).split())
-            if text:
+            if text and not _is_data(text, around):
                 share = min(self._linked / len(text), 1.0)
                 self._found.append(Block(text, tuple(self._nodes), count_words(text), around.collapsed, around, share))
             self._nodes.clear()
@@ -240,6 +245,21 @@ class _Walk:
 def _is_unseen(element: Element, hiding: Hiding) -> bool:
     streamed = (element.attr("id") or "").startswith(_STREAMED) and element.attr("hidden") is not None
     return hiding is Hiding.INVISIBLE and not streamed
+
+
+def _is_data(text: str, box: TextBox) -> bool:
+    if len(text) < _DATA_CHARS or text[0] not in "{[" or text[-1] not in "}]":
+        return False
+    around: TextBox | None = box
+    while around is not None:
+        if around.tag in _CODE:
+            return False
+        around = around.parent
+    try:
+        msgspec.json.decode(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _common(one: TextBox | None, other: TextBox | None) -> TextBox | None:

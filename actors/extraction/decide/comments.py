@@ -13,16 +13,25 @@ _NAMED, _HEADED, _DATED = 1.5, 1.5, 1.0
 """What each kind of evidence takes from a score (cross-validated)."""
 
 _NAMES = re.compile(
-    "comment|komment|koment|comentar|hozzaszolas|yorum|repl(?:y|ies)|respond|responses|reacties|disqus|discuss"
-    "|diskus|opinie|guestbook|pinglun|liuyan|otzyv"
+    "comment|komment|koment|comentar|hozzaszolas|yorum|repl(?:y|ies)|respond|responses|reacties|disqus|opinie"
+    "|guestbook|pinglun|liuyan|otzyv"
 )
+_WORDS = (
+    r"comments?|repl(?:y|ies)|responses|join the discussion|kommenta\w*|koment\w*|comentari\w*|commentaires?|commenti"
+    r"|reacties|avis|opini[ei]|diskus\w*|yorum\w*|hozzászólás\w*|bình luận|коммент\w*|комент\w*|отзыв\w*|обсужд\w*"
+    r"|відгук\w*|σχ[οό]λι\w*|תגובות|تعليق\w*"
+)
+_UNSPACED = "评论|評論|留言|回复|回應|コメント|댓글"
 _HEADING = re.compile(
-    r"\b(?:comments?\b|repl(?:y|ies)\b|responses\b|discussion|kommenta|koment|comentari|commentaire|commenti\b|reacties"
-    r"|avis\b|opinie\b|opinii\b|diskus|yorum|hozzászólás|bình luận|коммент|комент|отзыв|обсужд|відгук|σχόλι|σχολι"
-    r"|תגובות|تعليق)|评论|評論|留言|回复|回應|コメント|댓글"
+    rf"^\W*(?:\d[\d.,]*\W+)?(?:(?:{_WORDS})(?![^\W\d_])|{_UNSPACED})|(?:\b(?:{_WORDS})|{_UNSPACED})[\W\d]*$"
 )
+"""Such a heading begins or ends with the word, beside a number; in the middle of a sentence it says something else."""
+
 _HEADING_WORDS, _HEADING_CHARS = 8, 80
 """Words up to which a text may be a heading, whatever element it stands in, and the characters of it that are read."""
+
+_SENTENCE_WORDS = 15
+"""Words of a text behind which a page has begun: what is said of comments above it is a number of them, no heading."""
 
 _MOST_OF_PAGE = 0.9
 """The share of a page from which an element is the page, whatever its name."""
@@ -50,7 +59,8 @@ def _named(arrays: BlockArrays, columns: Columns) -> NDArray[np.bool_]:
 def _headed(arrays: BlockArrays) -> NDArray[np.bool_]:
     """Find what follows a heading of comments, as far as the element goes that holds more than the heading."""
     headed = np.zeros(len(arrays.blocks), np.bool_)
-    for at, block in enumerate(arrays.blocks):
+    begun = int(np.argmax(arrays.tokens >= _SENTENCE_WORDS))
+    for at, block in enumerate(arrays.blocks[begun:], begun):
         if block.tokens <= _HEADING_WORDS and _HEADING.search(block.text[:_HEADING_CHARS].lower()):
             headed[at + 1 : arrays.end[arrays.up[arrays.box[at]]]] = True
     return headed

@@ -11,7 +11,21 @@ from actors.extraction.parse.addresses import without_tracking
 from actors.extraction.select.words import LOWERED, NUMBER, RAISED
 
 _GAPS = re.compile(r"\n{3,}")
+_RULES_AT_EDGES = re.compile(r"\A(?:---\n+)+|\A---\Z|(?:\n+---)+\Z")
+"""Lines that set apart what was left out; at the top one would begin front matter of YAML."""
+
 _TICKS = re.compile(r"`+")
+_FENCE = re.compile(r"\s*(`{3,}|~{3,})")
+_NBSP = "&#160;"
+_NEEDLESS_SIGN = re.compile(rf"\\[._)]|{_NBSP}|^#+\s*$")
+_NEEDLESS = re.compile(
+    r"(?P<kept>\\[\\`]|(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`))"
+    rf"|(?<=\d)\\(?=[.)](?!{_NBSP})\S)|(?<=[^\W_])\\(?=_[^\W_])|{_NBSP}"
+)
+"""A number is an item of a list where a space follows its stop, an underscore marks nothing within a word, and a space
+that does not break needs no entity. Code stays as it is."""
+
+_BARE_HEADING = re.compile(r"#{1,6}\s*")
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _EMPHASES = {"em": "*", "i": "*", "strong": "**", "b": "**", "del": "~~", "s": "~~", "strike": "~~"}
 
@@ -63,7 +77,30 @@ def render(root: Element, own: Verbatim) -> str:
         tables=Markdown.Tables(header="detect", cell_blocks="text"),
         converters=converters,
     )
-    return own.with_rows(_GAPS.sub("\n\n", root.to_markdown(options)).strip())
+    markdown = _GAPS.sub("\n\n", _readable(root.to_markdown(options))).strip()
+    return own.with_rows(_RULES_AT_EDGES.sub("", markdown))
+
+
+def _readable(markdown: str) -> str:
+    """Take away what hides no markup and is in a reader's way: needless backslashes, entities, empty headings."""
+    lines, fence = markdown.split("\n"), ""
+    for at, line in enumerate(lines):
+        ticks = _FENCE.match(line)
+        if fence:
+            fence = "" if ticks and ticks[1].startswith(fence) else fence
+        elif ticks:
+            fence = ticks[1]
+        elif _NEEDLESS_SIGN.search(line):
+            shown = _NEEDLESS.sub(_less, line)
+            lines[at] = "" if _BARE_HEADING.fullmatch(shown) else shown
+    return "\n".join(lines)
+
+
+def _less(match: re.Match[str]) -> str:
+    if match["kept"] or match[0] != _NBSP:
+        return match["kept"] or ""
+    # Behind a sign a space would make an item or a heading of it.
+    return " " if match.string[match.start() - 1 : match.start()].isalnum() else "\u00a0"
 
 
 def _emphasis(element: Element, inner: str) -> str:

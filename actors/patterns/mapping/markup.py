@@ -10,8 +10,8 @@ from actors.extraction.parse.text import clean
 from protocol.documents import ExtractedLink, ExtractedTable
 from protocol.page import Heading
 
-_SPECIAL = re.compile(r"[\\`*_\[\]~]|<(?!\s)|&(?=#?\w{1,31};)")
-_START = re.compile(r"(?=[-+#=>])|\d{1,9}(?=[.)])")
+_SPECIAL = re.compile(r"[\\`*\[\]~]|(?<![^\W_])_|_(?![^\W_])|<(?!\s)|&(?=#?\w{1,31};)")
+_START = re.compile(r"(?=[-+#=>])|\d{1,9}(?=[.)](?:\s|$))")
 _MARKUP = re.compile(
     r"<(?:[a-zA-Z][a-zA-Z0-9]*|/[a-zA-Z]+)(?:\s[^<>]*)?/?>|&(?:#\d{1,7}|#x[0-9a-fA-F]{1,6}|[a-z]{2,8});"
 )

@@ -1,5 +1,5 @@
 // The packets that pass on the bus, live and without their secrets; the last of them are kept, and all are counted.
-import { html, useEffect, useRef, useState } from '../htm.js';
+import { html, useEffect, useLayoutEffect, useRef, useState } from '../htm.js';
 import { ApiError, follow, query as queryText } from '../api.js';
 import { Badge, Card, CopyAs, Failure, Figure, Figures, Filters, Title, bytes, duration, number } from '../parts.js';
 import { link } from '../router.js';
@@ -12,7 +12,7 @@ const DRAW_MS = 250;
 function useTap(path, paused) {
   const [state, setState] = useState({ rows: [], passed: 0, lost: 0, skipped: 0, broken: false });
   const halted = useRef(paused);
-  useEffect(() => { halted.current = paused; }, [paused]);
+  useLayoutEffect(() => { halted.current = paused; }, [paused]);
   useEffect(() => {
     const stop = new AbortController(), heard = { rows: [], passed: 0, lost: 0, skipped: 0, before: 0 };
     let timer = 0;

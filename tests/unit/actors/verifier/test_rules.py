@@ -471,7 +471,8 @@ _LONG = PageTraits(html_chars=20_000, chars=9_000, prose_chars=7_000)
 def test_so_much_text_is_the_page_itself_where_nothing_says_otherwise(
     *, length: int, seen: dict[str, Any], is_certain: bool
 ) -> None:
-    certain = certain_verdict(claim(length, **{"traits": _LONG, **seen}))
+    fields: dict[str, Any] = {"traits": _LONG, **seen}
+    certain = certain_verdict(claim(length, **fields))
 
     assert (certain is not None) == is_certain
     assert certain is None or (certain.code, certain.probability, certain.reasons) == (None, 0.99, ())

@@ -94,6 +94,21 @@ def test_counts_an_ideograph_as_a_word(text: str, count: int) -> None:
     assert count_words(text) == count
 
 
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("<div class=state>{}</div><p>Words</p>", 1),
+        ("<pre><span>{}</span></pre><p>Words</p>", 2),
+        ("<div>{} and words</div><p>Words</p>", 2),
+        ('<div>[{}, {{"not": closed]</div><p>Words</p>', 2),
+    ],
+)
+def test_data_that_a_script_reads_is_no_text_but_as_code(body: str, count: int) -> None:
+    state = '{"painter": "grid", "items": [' + ", ".join(f'"item {number}"' for number in range(60)) + "]}"
+
+    assert len(of(body.replace("{}", state, 1).replace("{{", "{"))) == count
+
+
 @pytest.mark.slow
 def test_walks_trees_deeper_than_calls_may_nest() -> None:
     found = of("<div><b>" * 100_000 + "deep")

@@ -47,6 +47,9 @@ def test_look_alikes_in_a_row_are_dated() -> None:
         pytest.param(f'<div class="comments-open">{STORY}</div><p>Me too.</p>', id="an element with the title"),
         pytest.param(f'<div class="comments-open"><p>{"On. " * 99}</p></div><p>No.</p>', id="nearly the page"),
         pytest.param(f"{STORY}<p>{'They had no comment on it and went on. ' * 3}</p><p>No.</p>", id="a sentence"),
+        pytest.param(f"<p>By Ann, 12 comments</p>{STORY}<p>No.</p>", id="a number above the story"),
+        pytest.param(f"{STORY}<h2>Discussion</h2><p>It was so.</p>", id="a part of a paper"),
+        pytest.param(f"{STORY}<h2>No comment: they went on</h2><p>It was so.</p>", id="a word within"),
         pytest.param(f'{STORY}<div class="table-responsive"><p>I was there.</p></div>', id="another word"),
     ],
 )
