@@ -180,8 +180,11 @@ def test_a_run_is_found_followed_and_resumed_and_its_file_downloaded(tab: Consol
     expect(page.get_by_text("It goes on after")).to_have_count(0)
     expect(page.locator(".figures .badge")).to_have_text("partial success")
     expect(page.get_by_role("region", name="Inputs")).to_contain_text("/article?run")
-    tab.open(f"#/runs/{run['runId']}", "batch_extract_pages")  # whose packets were sent on by now
-    page.get_by_role("link", name="Its packets").press("Enter")
+    tab.open(f"#/runs/{run['runId']}", "batch_extract_pages")
+    packets = page.get_by_role("link", name="Its packets")
+    name = (packets.get_attribute("href") or "").rpartition("/")[2]
+    until(lambda: "fetchers.intelligence" in weft.http.get(f"/api/recordings/{name}").text)  # they are sent on later
+    packets.press("Enter")
     expect(tab.heading).to_have_text("Recording")
     expect(page.locator(".timeline .name", has_text="fetchers.intelligence").first).to_be_visible()
 
@@ -244,7 +247,8 @@ def test_a_conversation_its_recording_and_a_pattern_are_shown_and_the_pattern_is
     page.get_by_role("button", name="Yes").press("Enter")
     expect(page.get_by_text("Nothing was learned yet")).to_be_visible()
 
-    until(lambda: recorded in weft.http.get("/api/recordings").text)  # it is kept after the answer has gone
+    for part in ("web.summarize", "web.fetch.intelligence"):  # each replica sends on what it has noted
+        until(lambda: part in weft.http.get(f"/api/recordings/{recorded}").text)  # noqa: B023 - is asked at once
     tab.open("#/recordings", "Recordings")
     page.get_by_role("link", name=recorded).press("Enter")
     expect(tab.heading).to_be_focused()

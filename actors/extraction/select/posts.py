@@ -60,10 +60,12 @@ def posts(page: Page, content: Content) -> list[Post]:
 
 
 def _post(member: Element, page: Page, words: str) -> Post | None:
+    if not words:
+        return None
     fields = {key.role: text for key, text in read_record(member, page).fields.items() if key.role}
     author = one_line(fields.get(roles.AUTHOR, "") or member.attr("data-author") or "", _MAX_AUTHOR_CHARS)
     date = _as_day(one_line(fields.get(roles.DATE, ""), _MAX_DATE_CHARS))
-    if not author or not words:
+    if not author:
         return None
     author, date = ("" if part.lower() in words else part for part in (author, date))
     if (year := _YEAR.search(date)) is not None and year[0] in words:

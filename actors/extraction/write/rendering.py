@@ -16,14 +16,16 @@ _RULES_AT_EDGES = re.compile(r"\A(?:---\n+)+|\A---\Z|(?:\n+---)+\Z")
 
 _TICKS = re.compile(r"`+")
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})")
-_NBSP = "&#160;"
-_NEEDLESS_SIGN = re.compile(rf"\\[._)]|{_NBSP}|^#+\s*$")
+_SPACE = r"&#(?:160|819\d|820[0-2]|823[239]|8287|12288);"
+"""A space that is none of ASCII, as turbohtml writes it in headings."""
+
+_NEEDLESS_SIGN = re.compile(rf"\\[._)]|{_SPACE}|^#+\s*$")
 _NEEDLESS = re.compile(
     r"(?P<kept>\\[\\`]|(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`))"
-    rf"|(?<=\d)\\(?=[.)](?!{_NBSP})\S)|(?<=[^\W_])\\(?=_[^\W_])|{_NBSP}"
+    rf"|(?<=\d)\\(?=[.)](?!{_SPACE})\S)|(?<=[^\W_])\\(?=_[^\W_])|{_SPACE}"
 )
-"""A number is an item of a list where a space follows its stop, an underscore marks nothing within a word, and a space
-that does not break needs no entity. Code stays as it is."""
+"""A number is an item of a list where a space follows its stop, an underscore marks nothing within a word, and no space
+needs an entity. Code stays as it is."""
 
 _BARE_HEADING = re.compile(r"#{1,6}\s*")
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
@@ -97,7 +99,7 @@ def _readable(markdown: str) -> str:
 
 
 def _less(match: re.Match[str]) -> str:
-    if match["kept"] or match[0] != _NBSP:
+    if match["kept"] or match[0] == "\\":
         return match["kept"] or ""
     # Behind a sign a space would make an item or a heading of it.
     return " " if match.string[match.start() - 1 : match.start()].isalnum() else "\u00a0"

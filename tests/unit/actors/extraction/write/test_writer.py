@@ -41,6 +41,7 @@ from tests.unit.actors.extraction.write.pages import URL, content, markdown, wri
         ("<p>a&nbsp;b</p>", "a b"),
         ("<p>&nbsp;&#12288;a&#12288;b&#160;</p><p>&#8195;<b>&nbsp;</b>c</p>", "a b\n\nc"),
         ("<h3>Final&nbsp;Words</h3><p>b</p><h3>&nbsp;</h3><p>c</p>", "### Final Words\n\nb\n\nc"),
+        ("<h3>a&#8232;b</h3><h4>c&#12288;d</h4>", "### a b\n\n#### c d"),
         ("<p>4.5 of 5, <b>3.5%</b> of snake_case</p>", "4.5 of 5, **3.5%** of snake_case"),
         ("<p>1. a</p><p>2.&nbsp;b</p><p>3) c</p><p>_d_</p>", "1\\. a\n\n2\\. b\n\n3\\) c\n\n\\_d\\_"),
         (
