@@ -94,6 +94,7 @@ def keep_a_collection(tab: ConsoleTab, _weft: System, garden: Site) -> None:
     expect(page.locator(".diff .new")).to_contain_text(f"asked for {before + 1} times")
     tab.look("source")
     page.get_by_role("link", name="Its collection").press("Enter")
+    expect(tab.heading).to_have_text("Looms <b>of</b> old")
     page.get_by_role("button", name="Delete").press("Enter")
     page.get_by_role("button", name="Yes").press("Enter")
     page.get_by_role("link", name="Look at it").press("Enter")
