@@ -11,8 +11,8 @@ from actors.extraction.parse.addresses import without_tracking
 from actors.extraction.select.words import LOWERED, NUMBER, RAISED
 
 _GAPS = re.compile(r"\n{3,}")
-_RULES_AT_EDGES = re.compile(r"\A(?:---\n+)+|\A---\Z|(?:\n+---)+\Z")
-"""Lines that set apart what was left out; at the top one would begin front matter of YAML."""
+_BREAKS_AT_EDGES = re.compile(r"\A(?:---\n+)+|\A---\Z|(?:\n+---)+\Z")
+"""Thematic breaks beside what was left out; at the top one would begin front matter of YAML."""
 
 _TICKS = re.compile(r"`+")
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})")
@@ -80,7 +80,7 @@ def render(root: Element, own: Verbatim) -> str:
         converters=converters,
     )
     markdown = _GAPS.sub("\n\n", _readable(root.to_markdown(options))).strip()
-    return own.with_rows(_RULES_AT_EDGES.sub("", markdown))
+    return own.with_rows(_BREAKS_AT_EDGES.sub("", markdown))
 
 
 def _readable(markdown: str) -> str:
@@ -93,12 +93,12 @@ def _readable(markdown: str) -> str:
         elif ticks:
             fence = ticks[1]
         elif _NEEDLESS_SIGN.search(line):
-            shown = _NEEDLESS.sub(_less, line)
+            shown = _NEEDLESS.sub(_kept_or_space, line)
             lines[at] = "" if _BARE_HEADING.fullmatch(shown) else shown
     return "\n".join(lines)
 
 
-def _less(match: re.Match[str]) -> str:
+def _kept_or_space(match: re.Match[str]) -> str:
     if match["kept"] or match[0] == "\\":
         return match["kept"] or ""
     # Behind a sign a space would make an item or a heading of it.
