@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from hashlib import sha256
 from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct
@@ -108,18 +107,3 @@ class Passages(Struct, frozen=True, kw_only=True):
 
     passages: tuple[FoundPassage, ...]
     indexed: int
-
-
-class PageRead(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A page that a caller has read without a login, redacted: a line of PAGES_READ, for his own index alone."""
-
-    caller: str
-    url: str
-    title: str
-    markdown: str
-    at: int
-
-
-def page_topic(caller: str, url: str) -> str:
-    """Name where the readings of a page by a caller are."""
-    return f"page.{sha256(f'{caller} {url}'.encode()).hexdigest()[:32]}"

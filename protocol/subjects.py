@@ -163,7 +163,7 @@ from protocol.runs.requests import (
 )
 from protocol.runs.responses import ArtifactChunk, CancelAnswer, Run, RunAccepted, RunList
 from protocol.runs.states import IDEMPOTENCY_MS, MAX_CONCURRENT_RUNS
-from protocol.search import PageRead, Passages, SearchPassages
+from protocol.search import Passages, SearchPassages
 from protocol.sessions import (
     KeepLogin,
     KeptLogin,
@@ -460,14 +460,11 @@ TASK_PICTURES = Objects("task-pictures", ttl_ms=3_600_000, max_bytes=128 * 1024*
 DELIVERIES = Bucket("deliveries", Delivery, ttl_ms=DELIVERY_MS, sealed=True)
 """What other programs were told, by caller and id, and what came of it."""
 
-PAGES_READ = Journal("pages-read", PageRead, ttl_ms=7 * 86_400_000, max_bytes=512 * 1024**2, sealed=True)
-"""The pages that callers have read without a login, for the index that each searches alone."""
-
 RECORDINGS = Journal("recordings", RecordedBatch, ttl_ms=86_400_000, max_bytes=128 * 1024**2, sealed=True)
 """What was noted of conversations, for a day; only keepers write and read it."""
 
-PAGE_VISITS = Journal("page-visits", KeptVisit, ttl_ms=MAX_KEPT_DAYS * 86_400_000, max_bytes=256 * 1024**2, sealed=True)
-"""The pages that callers have read without a login, as they were, for who has read them alone."""
+PAGE_VISITS = Journal("page-visits", KeptVisit, ttl_ms=MAX_KEPT_DAYS * 86_400_000, max_bytes=512 * 1024**2, sealed=True)
+"""The pages that callers have read without a login, as they were: each caller's history and index are made of it."""
 
 VISIT_SCREENSHOTS = Objects(
     "visit-screenshots", ttl_ms=MAX_KEPT_DAYS * 86_400_000, max_bytes=256 * 1024**2, sealed=True

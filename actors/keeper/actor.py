@@ -55,7 +55,7 @@ from protocol.recordings import AskRecording, ConversationRecording, ListRecordi
 from protocol.runs.events import LedgerLine, RunCreated, RunEnded, RunState, StepEnded
 from protocol.runs.requests import AskRun, FollowRun, ListRuns, ReadArtifact, RunNews
 from protocol.runs.responses import ArtifactChunk, Run, RunEvent, RunList
-from protocol.search import PageRead, Passages, SearchPassages
+from protocol.search import Passages, SearchPassages
 from protocol.subject_kinds import Journal, Objects
 from protocol.visits import AskVisit, KeptVisit, ListVisits, VisitList
 
@@ -81,7 +81,6 @@ class Keeper(Actor):
         subjects.CONVERSATIONS,
         subjects.MODEL_CALLS,
         subjects.COLLECTIONS,
-        subjects.PAGES_READ,
         subjects.PAGE_VISITS,
         subjects.TOOL_CALLS,
         subjects.TASKS,
@@ -101,7 +100,6 @@ class Keeper(Actor):
     _events: JournalConsumer[ChatEvent] = field(init=False, repr=False)
     _calls: JournalConsumer[CallLine] = field(init=False, repr=False)
     _collections: JournalConsumer[CollectionLine] = field(init=False, repr=False)
-    _pages: JournalConsumer[PageRead] = field(init=False, repr=False)
     _index: SearchIndex = field(init=False, repr=False)
     _kept: CollectionQueries = field(init=False, repr=False)
     _texts: TextQueries = field(init=False, repr=False)
@@ -121,7 +119,7 @@ class Keeper(Actor):
         chat, calls = await self.bus.journal(subjects.CONVERSATIONS), await self.bus.journal(subjects.MODEL_CALLS)
         acting, visits = await self.bus.journal(subjects.TASKS), await self.bus.journal(subjects.PAGE_VISITS)
         self._recordings = Recordings(await self.bus.journal(subjects.RECORDINGS), self.settings)
-        collections, pages = await self.bus.journal(subjects.COLLECTIONS), await self.bus.journal(subjects.PAGES_READ)
+        collections = await self.bus.journal(subjects.COLLECTIONS)
         async with locked_file(self.settings.data_dir / "keeper") as path:
             database = Database(path, "actors.keeper")
             tables, self._queries = RunTables(database), RunQueries(database)
@@ -130,14 +128,14 @@ class Keeper(Actor):
             self._texts, self._chats = TextQueries(database, seal), ChatSessionQueries(database, seal)
             self._visited = VisitQueries(database, seal, self.clock, self.settings.keep_pages_days)
             kept = (CollectionTables(seal), TextTables(database, seal), CollectionPassages(seal))
+            of_visits = (self._visited.tables, PagePassages(seal, self.settings.index_pages))
             async with (
                 database.open(),
                 projected(self._ledger, database, tables) as self._runs,
                 projected(chat, database, ChatTables(seal)) as self._events,
                 projected(calls, database, ModelRunTables(seal)) as self._calls,
                 projected(collections, database, *kept, linger_s=GATHER_S) as self._collections,
-                projected(pages, database, PagePassages(seal), linger_s=NOTES_GATHER_S) as self._pages,
-                projected(visits, database, self._visited.tables, linger_s=NOTES_GATHER_S) as self._visits,
+                projected(visits, database, *of_visits, linger_s=NOTES_GATHER_S) as self._visits,
                 projected(acting, database, ChatSessionTables(database, seal)) as self._tasks,
                 self._event_log(self._ledger, calls, collections, await self.bus.journal(subjects.TOOL_CALLS)),
                 anyio.create_task_group() as tasks,
@@ -309,7 +307,7 @@ class Keeper(Actor):
             FaultError: INTERNAL_UNAVAILABLE, when the journal cannot be read.
         """
         await self._collections.wait_current(subjects.PASSAGES.timeout_ms)
-        await self._pages.wait_current(subjects.PASSAGES.timeout_ms)
+        await self._visits.wait_current(subjects.PASSAGES.timeout_ms)
         return await self._index.search(request)
 
     @handles(subjects.COLLECTION_PACK, at_once=8)

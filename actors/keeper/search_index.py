@@ -32,8 +32,8 @@ from protocol.collections import (
     TextDeleted,
     TextEnded,
 )
-from protocol.search import PageRead
-from protocol.subjects import COLLECTIONS, PAGES_READ
+from protocol.subjects import COLLECTIONS, PAGE_VISITS
+from protocol.visits import KeptVisit
 
 Kind = Literal["source", "text", "page"]
 
@@ -42,6 +42,9 @@ MAX_PASSAGES: Final = 1_000
 
 MAX_CALLERS: Final = 4
 """Callers whose words are remembered while an index is written."""
+
+_LEAST_CHARS: Final = 80
+"""What is shorter says too little to be searched for."""
 
 _PURPOSE: Final = COLLECTIONS.name
 
@@ -167,28 +170,30 @@ class CollectionPassages(Struct, frozen=True, dict=True):
 
 
 class PagePassages(Struct, frozen=True, dict=True):
-    """The passages of pages that callers have read, as the lines of PAGES_READ say."""
+    """The passages of pages that callers have read, as the lines of PAGE_VISITS say; none unless they are `wanted`."""
 
     seal: Seal
+    wanted: bool = True
     clear: ClassVar[tuple[str, ...]] = (
-        _UNINDEX.format(f"journal = '{PAGES_READ.name}'"),
-        _REMOVE.format(f"journal = '{PAGES_READ.name}'"),
+        _UNINDEX.format(f"journal = '{PAGE_VISITS.name}'"),
+        _REMOVE.format(f"journal = '{PAGE_VISITS.name}'"),
     )
     prune: ClassVar[tuple[str, ...]] = (
-        _UNINDEX.format(f"journal = '{PAGES_READ.name}' AND line < ?"),
-        _REMOVE.format(f"journal = '{PAGES_READ.name}' AND line < ?"),
+        _UNINDEX.format(f"journal = '{PAGE_VISITS.name}' AND line < ?"),
+        _REMOVE.format(f"journal = '{PAGE_VISITS.name}' AND line < ?"),
     )
 
     @cached_property
     def _indexing(self) -> _Indexing:
-        return _Indexing(self.seal, PAGES_READ.name, 1)
+        return _Indexing(self.seal, PAGE_VISITS.name, 1)
 
-    async def update(self, lines: Sequence[JournalLine[PageRead]]) -> TableUpdate:
+    async def update(self, lines: Sequence[JournalLine[KeptVisit]]) -> TableUpdate:
         """Return what lines change; of a page the last reading counts."""
-        newest = {(line.value.caller, line.value.url): line for line in lines}
-        return TableUpdate(await to_thread.run_sync(self._writes, newest))
+        read = (line for line in lines if self.wanted and len(line.value.markdown) >= _LEAST_CHARS)
+        newest = {(line.value.caller, line.value.final_url): line for line in read}
+        return TableUpdate(await to_thread.run_sync(self._writes, newest) if newest else [])
 
-    def _writes(self, newest: Mapping[tuple[str, str], JournalLine[PageRead]]) -> list[Write]:
+    def _writes(self, newest: Mapping[tuple[str, str], JournalLine[KeptVisit]]) -> list[Write]:
         """Return statements for all at once: what is removed first makes FTS5 write out nothing."""
         pages = [self._indexing.rows(line.sequence, _page(line.value)) for line in newest.values()]
         passages = [row for rows, _ in pages for row in rows]
@@ -213,8 +218,9 @@ def _change_of_collection(line: CollectionLine) -> _Owned | list[Write] | None:
             return None
 
 
-def _page(line: PageRead) -> _Owned:
-    return _Owned(line.caller, "page", line.url, "", line.at, line.url, line.title, line.markdown)
+def _page(visit: KeptVisit) -> _Owned:
+    url = visit.final_url
+    return _Owned(visit.caller, "page", url, "", visit.at, url, visit.title, visit.markdown)
 
 
 def _cut(markdown: str) -> Iterator[tuple[str, str]]:

@@ -17,7 +17,7 @@ from protocol.codec import decoder
 from protocol.collections import own_id
 from protocol.faults import Code, FaultError, fault
 from protocol.search import FoundPassage, Passages, SearchPassages
-from protocol.subjects import COLLECTIONS, PAGES_READ
+from protocol.subjects import COLLECTIONS, PAGE_VISITS
 
 MAX_TERMS: Final = 12
 """Terms of a query that are looked for: the rarest."""
@@ -104,7 +104,7 @@ class SearchIndex:
 
     async def _count(self, caller: str) -> tuple[int, int]:
         """Return how many passages there are, and how many of a caller; counted anew when the tables have moved."""
-        moved = (self.database.position(COLLECTIONS.name), self.database.position(PAGES_READ.name))
+        moved = (self.database.position(COLLECTIONS.name), self.database.position(PAGE_VISITS.name))
         known = self._counts.get(caller)
         if known is None or known[0] != moved:
             if len(self._counts) >= _KNOWN_CALLERS:

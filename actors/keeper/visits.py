@@ -51,7 +51,7 @@ class VisitTables(Struct, frozen=True):
     async def update(self, lines: Sequence[JournalLine[KeptVisit]]) -> TableUpdate:
         """Return the rows of some lines, and what makes room for them."""
         since = self.clock() - self.kept_days * _DAY_MS
-        rows = [self._row(line.sequence, line.value) for line in lines if line.value.at >= since]
+        rows = [self._row(line.sequence, line.value) for line in lines if self.kept_days and line.value.at >= since]
         callers = {line.value.caller for line in lines}
         bounds = [(caller, MAX_VISITS) for caller in callers]
         return TableUpdate([(_ADD, rows), (_BOUND, bounds), (_OLD, [(since,)])])

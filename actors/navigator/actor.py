@@ -23,7 +23,6 @@ from actors.navigator.hosts import known_hosts, shipped_hosts
 from actors.navigator.memory import Knowledge, NoKnowledge, TierMemory
 from actors.navigator.observed import ObservedKnowledge, ObservedPatterns
 from actors.navigator.preview import PreviewService
-from actors.navigator.read_pages import NoNotes, PageNotes, ReadPages
 from actors.navigator.visits import NoVisits, PageVisits, VisitNotes
 from actors.page_addresses import by_http, page_address
 from actors.policy_file import watched_policy
@@ -77,11 +76,10 @@ class Navigator(Actor):
         subjects.PATTERNS,
     )
 
-    journals: ClassVar[tuple[Journal[Any], ...]] = (subjects.PAGES_READ, subjects.PAGE_VISITS)
+    journals: ClassVar[tuple[Journal[Any], ...]] = (subjects.PAGE_VISITS,)
 
     knowledge: Knowledge = field(default_factory=NoKnowledge)
     evidence: HostEvidence = field(default_factory=NoEvidence)
-    notes: PageNotes = field(default_factory=NoNotes)
     visits: VisitNotes = field(default_factory=NoVisits)
     patterns: KnownPatterns = field(default_factory=NoPatterns)
     policy: Watched[GateRules] | None = None
@@ -101,18 +99,12 @@ class Navigator(Actor):
         async with AsyncExitStack() as stack:
             self.policy = await stack.enter_async_context(watched_policy(self.settings).open())
             if (
-                self.settings.index_pages
-                and self.bus.seal is not None
-                and self.bus.seal.holds(subjects.PAGES_READ.name)
-            ):
-                pages = ReadPages(await self.bus.journal(subjects.PAGES_READ))
-                self.notes = await stack.enter_async_context(pages.open())
-            if (
-                self.settings.keep_pages_days
+                (self.settings.keep_pages_days or self.settings.index_pages)
                 and self.bus.seal is not None
                 and self.bus.seal.holds(subjects.PAGE_VISITS.name)
             ):
-                visits = PageVisits(await self.bus.journal(subjects.PAGE_VISITS))
+                in_history = self.settings.keep_pages_days > 0
+                visits = PageVisits(await self.bus.journal(subjects.PAGE_VISITS), in_history)
                 self.visits = await stack.enter_async_context(visits.open())
             if self.settings.tier_learning:
                 memory = TierMemory(self.bus, known_hosts(self.settings.hosts_file), self.settings.hedge_percent)
@@ -140,7 +132,7 @@ class Navigator(Actor):
         """
         self._check_host(page_address(page.url))
         request, grace_ms = structs.replace(page, url=page_address(page.url)), self.settings.restart_grace_ms
-        begun_s, kept = time.monotonic(), self.visits.takes(request)
+        begun_s, kept = time.monotonic(), self.visits.for_history(request)
         run = BrowseRun(self.bus, request, grace_ms, self.knowledge, self.evidence, self.patterns, kept)
         outcome: Browsed | Fault | None = None
         try:
@@ -196,7 +188,6 @@ class Navigator(Actor):
         if isinstance(outcome, Fault):
             self.visits.note(request, outcome, took_ms)
         elif outcome is not None and not self._why_unread(outcome.page.final_url):
-            self.notes.note(request, outcome)
             self.visits.note(request, outcome, outcome.duration_ms)
 
     def _check_host(self, url: str) -> None:

@@ -11,7 +11,7 @@ from typing import Final, Protocol
 from msgspec import UNSET, structs
 
 from actors import redact
-from actors.navigator.written_later import WrittenLater, may_be_noted, noted_text
+from actors.navigator.written_later import WrittenLater
 from bus.clock import now_ms
 from bus.stores import JournalLog
 from protocol.browse import DecisionTrace
@@ -30,8 +30,8 @@ _ERROR_CHARS: Final = 500
 class VisitNotes(Protocol):
     """Where visits are noted."""
 
-    def takes(self, request: BrowsePage) -> bool:
-        """Return whether a browse is to be noted."""
+    def for_history(self, request: BrowsePage) -> bool:
+        """Return whether the history will show a browse, with its requests and how the page looked."""
         ...
 
     def note(self, request: BrowsePage, outcome: Browsed | Fault, took_ms: int) -> None:
@@ -42,8 +42,8 @@ class VisitNotes(Protocol):
 class NoVisits:
     """Notes none."""
 
-    def takes(self, request: BrowsePage) -> bool:
-        """Take none."""
+    def for_history(self, request: BrowsePage) -> bool:
+        """Show none."""
         del request
         return False
 
@@ -54,9 +54,10 @@ class NoVisits:
 
 @dataclass
 class PageVisits:
-    """Writes visits into PAGE_VISITS, soon after they were made."""
+    """Writes visits into PAGE_VISITS, soon after they were made; without a history they are for the index alone."""
 
     journal: JournalLog[KeptVisit]
+    in_history: bool = True
     _later: WrittenLater[KeptVisit] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -68,14 +69,16 @@ class PageVisits:
         async with self._later.open():
             yield self
 
-    def takes(self, request: BrowsePage) -> bool:
-        """Return whether a browse may be noted: it is of nobody's login, and no continuation of another."""
-        return request.options.cursor is None and may_be_noted(request, request.url)
+    def for_history(self, request: BrowsePage) -> bool:
+        """Return whether the history will show a browse, with its requests and how the page looked."""
+        return self.in_history and _may_be_noted(request, request.url)
 
     def note(self, request: BrowsePage, outcome: Browsed | Fault, took_ms: int) -> None:
         """Have a visit written down, if it may be."""
+        if isinstance(outcome, Fault) and not self.in_history:
+            return
         final_url = request.url if isinstance(outcome, Fault) else outcome.page.final_url
-        if not (self.takes(request) and may_be_noted(request, final_url)):
+        if not _may_be_noted(request, request.url, final_url):
             return
         visit = KeptVisit(
             id=VISIT_PREFIX + secrets.token_urlsafe(_ID_BYTES),
@@ -88,6 +91,13 @@ class PageVisits:
 
     async def _write(self, visit: KeptVisit) -> None:
         await self.journal.append(visit_topic(visit.id), visit)
+
+
+def _may_be_noted(request: BrowsePage, *urls: str) -> bool:
+    """Return whether a browse may be written down: of nobody's login, no continuation, and no address a secret."""
+    if not request.reader or request.login or request.options.session_profile is not None:
+        return False
+    return request.options.cursor is None and all(redact.url(url) == url for url in urls)
 
 
 def _failed(visit: KeptVisit, failure: Fault) -> KeptVisit:
@@ -128,7 +138,7 @@ def _redacted(visit: KeptVisit) -> KeptVisit:
         visit,
         title=redact.text(visit.title),
         error=redact.text(visit.error),
-        markdown=noted_text(visit.markdown),
+        markdown=redact.text(visit.markdown),
         decision_trace=None if visit.decision_trace is None else _redacted_trace(visit.decision_trace),
     )
 

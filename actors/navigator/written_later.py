@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Final, Generic, TypeVar
 
 import anyio
@@ -14,9 +12,7 @@ import structlog
 from anyio import to_thread
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
-from actors import redact
 from bus.errors import TransportError
-from protocol.pages import BrowsePage
 
 log = structlog.stdlib.get_logger()
 
@@ -29,9 +25,6 @@ LAST_S: Final = 2.0
 _WAITING: Final = 256
 
 T = TypeVar("T")
-
-_redacted = lru_cache(64)(redact.text)
-_redacting = threading.Lock()
 
 
 @dataclass
@@ -76,15 +69,3 @@ class WrittenLater(Generic[T]):
             await self.write(note)
         except (TransportError, ValueError) as error:
             log.warning(self.event, reason=str(error))
-
-
-def noted_text(words: str) -> str:
-    """Return words as they may be noted: what the history keeps of a page is what its index does, and is made once."""
-    with _redacting:
-        return _redacted(words)
-
-
-def may_be_noted(request: BrowsePage, *urls: str) -> bool:
-    """Return whether it may be written down that somebody has read a page: without a login, and no address a secret."""
-    public = not request.login and request.options.session_profile is None
-    return bool(request.reader) and public and all(redact.url(url) == url for url in urls)

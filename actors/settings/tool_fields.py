@@ -41,7 +41,7 @@ class ToolSettings(ModelSettings, frozen=True, kw_only=True):
             ge=0,
             le=7,
             description="Days for which the pages that a caller has read without a login are kept as they were, "
-            "sealed, for that caller alone: 2,000 of each, 256 MB of all; and of those that a browser has shown, up to "
+            "sealed, for that caller alone: 2,000 of each, 512 MB of all; and of those that a browser has shown, up to "
             "256 MB of pictures. 0: none are.",
         ),
     ] = 3

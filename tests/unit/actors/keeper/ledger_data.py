@@ -174,12 +174,12 @@ async def asking(transport: Transport) -> AsyncGenerator[Asking]:
 
 @asynccontextmanager
 async def keeping(
-    transport: Transport, folder: Path, replica: str = "r1", clock: Clock | None = None
+    transport: Transport, folder: Path, replica: str = "r1", clock: Clock | None = None, **other: Any
 ) -> AsyncGenerator[Keeper]:
     """Run a keeper as a replica does."""
     async with Bus(transport, "keeper", replica).running() as bus:
         bus.seal = Seal.of(KEY)
-        keeper = Keeper(bus=bus, settings=Settings(data_dir=folder), clock=clock or Clock())
+        keeper = Keeper(bus=bus, settings=Settings(data_dir=folder, **other), clock=clock or Clock())
         async with keeper.open():
             for handler in handlers(Keeper):
                 await bus.serve(handler.subject, getattr(keeper, handler.method), at_once=handler.at_once)
@@ -198,8 +198,9 @@ class World:
     clock: Clock = field(default_factory=Clock)
 
     @asynccontextmanager
-    async def keeper(self, replica: str = "r1") -> AsyncGenerator[Keeper]:
-        async with keeping(self.broker.connect("keeper", grant_of(Keeper)), self.folder, replica, self.clock) as keeper:
+    async def keeper(self, replica: str = "r1", **settings: Any) -> AsyncGenerator[Keeper]:
+        transport = self.broker.connect("keeper", grant_of(Keeper))
+        async with keeping(transport, self.folder, replica, self.clock, **settings) as keeper:
             yield keeper
 
     def files(self) -> Sequence[Path]:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -17,9 +18,25 @@ from actors.projection.database import START, Database, JournalPosition
 from protocol import subjects
 from protocol.runs.requests import ListRuns
 from protocol.runs.states import RunStatus
-from tests.unit.actors.keeper.ledger_data import KEY, ME, RUN, World, created, kept, run_id, step, success, taken, world
+from protocol.search import SearchPassages
+from protocol.visits import VISIT_PREFIX, KeptVisit, visit_topic
+from tests.unit.actors.keeper.ledger_data import (
+    KEY,
+    ME,
+    NOW,
+    RUN,
+    World,
+    created,
+    kept,
+    run_id,
+    step,
+    success,
+    taken,
+    world,
+)
 
 FILE = "keeper-0.sqlite"
+URL = "https://site.example/page"
 
 
 def database(place: World) -> Path:
@@ -221,3 +238,24 @@ async def test_a_file_of_before_is_read_on(tmp_path: Path) -> None:
         )
         async with place.keeper():
             assert (await place.asking.get()).template_id == "of the file"
+
+
+async def test_pages_that_were_indexed_by_lines_of_their_own_are_indexed_anew(tmp_path: Path) -> None:
+    asked = SearchPassages(caller=ME, query="loom")
+    async with world(tmp_path) as place:
+        journal, name = await place.asking.bus.journal(subjects.PAGE_VISITS), f"{VISIT_PREFIX}{'a' * 22}"
+        own: dict[str, Any] = {"url": URL, "final_url": URL, "took_ms": 1, "markdown": "A loom weaves. " * 9}
+        await journal.append(visit_topic(name), KeptVisit(id=name, caller=ME, at=NOW, **own))
+        async with place.keeper():
+            before = await place.asking.bus.call(subjects.PASSAGES, asked)
+        changed(
+            database(place),
+            "UPDATE passages SET journal = 'pages-read'",
+            "INSERT INTO positions VALUES ('pages-read', 1, 1, 1)",
+            "PRAGMA user_version = 10",
+        )
+        async with place.keeper():
+            after = await place.asking.bus.call(subjects.PASSAGES, asked)
+
+    assert [one.url for one in before.passages] == [URL]
+    assert after == before

@@ -16,6 +16,7 @@ from protocol.browse import BrowseOptions
 from protocol.documents import WebObservationSummary
 from protocol.faults import Code, FaultError, fault
 from protocol.pages import Browsed, BrowsePage
+from protocol.search import SearchPassages
 from protocol.visits import AskVisit, ListVisits, VisitList
 from tests.unit.actors.gateway_data import browsed
 from tests.unit.actors.keeper.ledger_data import ME, YOU, World, world
@@ -80,3 +81,32 @@ async def test_what_was_read_without_a_login_is_found_by_its_reader_alone(tmp_pa
 
         here.clock.now = now_ms() + 3 * DAY_MS
         assert (await listed(here)).visits == ()
+
+
+@pytest.mark.parametrize("settings", [(3, True), (3, False), (0, True)])
+async def test_history_and_index_are_made_of_the_same_visits_as_far_as_each_is_wanted(
+    tmp_path: Path, settings: tuple[int, bool]
+) -> None:
+    days, indexed = settings
+    words = "A wolpertinger eats hay, and sleeps where nobody has ever looked for one in the woods of Bavaria. "
+    async with world(tmp_path) as here, here.keeper(keep_pages_days=days, index_pages=indexed):
+        here.clock.now = now_ms()
+        journal = await here.asking.bus.journal(subjects.PAGE_VISITS)
+        async with PageVisits(journal, in_history=days > 0).open() as visits:
+            assert visits.for_history(asked()) is (days > 0)
+            for request, outcome in (
+                (asked(), fault(Code.HTTP_NOT_FOUND, "There is no such page.", http_status=404)),
+                (asked(), page("Wolpertinger.")),
+                (asked(), page(f"{words} password=hunter2hunter2 {'x' * 90_000}")),
+            ):
+                visits.note(request, outcome, 12)
+            while await journal.end() < 2 + (days > 0):
+                await anyio.lowlevel.checkpoint()
+
+        lines = [line.value async for line in journal.read()]
+        searched = SearchPassages(caller=ME, query="wolpertinger")
+        passages = (await here.asking.bus.call(subjects.PASSAGES, searched)).passages
+        assert [len(one.markdown) // 1_000 for one in lines][-2:] == [0, 23]
+        assert [one.url for one in passages][:1] == [URL] * indexed
+        assert not [one for one in passages if "hunter2" in one.text]
+        assert len((await listed(here)).visits) == (3 if days else 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,8 @@ from protocol.collections import (
 )
 from protocol.documents import CollectionIndex, CollectionSource
 from protocol.faults import FaultError
-from protocol.search import PageRead, Passages, SearchPassages, page_topic
+from protocol.search import Passages, SearchPassages
+from protocol.visits import VISIT_PREFIX, KeptVisit, visit_topic
 from tests.unit.actors.keeper.ledger_data import ME, NOW, YOU, World, world
 
 FARM, CITY = "col_farm", "col_city"
@@ -186,10 +188,11 @@ async def test_pages_that_were_read_are_found_by_whoever_read_them(tmp_path: Pat
 
 async def read_page(here: World, *texts: str) -> None:
     """Have a page read with one text after the other, and wait until the last is found."""
-    journal = await here.asking.bus.journal(subjects.PAGES_READ)
+    journal, url = await here.asking.bus.journal(subjects.PAGE_VISITS), "https://site.example/"
     for text in texts:
-        page = PageRead(caller=ME, url="https://site.example/", title="Animals", markdown=text, at=NOW)
-        await journal.append(page_topic(ME, page.url), page)
+        name, words = VISIT_PREFIX + secrets.token_urlsafe(16), f"{text} It says more of what it is about. " * 3
+        page = KeptVisit(id=name, caller=ME, at=NOW, url=url, took_ms=1, final_url=url, title="Animals", markdown=words)
+        await journal.append(visit_topic(name), page)
     while not await sources(here, texts[-1]):
         pass
 
