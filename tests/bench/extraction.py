@@ -275,7 +275,7 @@ def _cpu_ms(page: GoldPage) -> float:
 def _their_cpu_ms(page: GoldPage) -> float:
     source = _source(page)
     started = time.process_time()
-    trafilatura.bare_extraction(source, url=page.url or None, with_metadata=True)
+    trafilatura.extract(source, url=page.url or None, output_format="markdown", include_links=True, with_metadata=True)
     return (time.process_time() - started) * 1000
 
 

@@ -102,7 +102,9 @@ class Trees(Struct, frozen=True):
         start = self.feature * lanes
         output_of_tree = np.arange(len(self.roots), dtype=np.int64) % outputs
         lane: Ints = np.add.outer(output_of_tree, np.arange(count, dtype=np.int64) * outputs).ravel()
-        node: Ints = np.repeat(self.roots, count)
+        # All rows stand at the roots, so that their features are whole columns.
+        above = matrix.T[self.feature[self.roots]] > self.threshold[self.roots, None]
+        node: Ints = np.add(self.child[self.roots, None], above).ravel()
         total = np.zeros(lanes)
         while len(node):
             for _ in range(_LEVELS_AT_ONCE):
