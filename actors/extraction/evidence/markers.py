@@ -10,7 +10,8 @@ from protocol.pages import ErrorPage
 
 ROOTS = "#root, #app, #__next, #__nuxt, #___gatsby, #svelte, #application, #react-root, #main-app, app-root"
 LOADING = re.compile(
-    r"^(?:loading|please wait|wird geladen|chargement|cargando|caricamento|carregando|laden|загрузка|加载中|読み込み中)"
+    r"^(?:loading(?! more)|please wait|wird geladen|chargement|cargando|caricamento|carregando|laden|загрузка"
+    r"|加载中|読み込み中)"
     r"[\w ]{0,20}[ .…]*$"
 )
 SKELETON = ("skeleton", "shimmer", "placeholder-glow", "content-loader")

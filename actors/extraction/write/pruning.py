@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Collection, Container, Iterable
+from urllib.parse import unquote
 
 from turbohtml import Element, Node, Text
 
@@ -188,13 +189,20 @@ def _words(text: str) -> list[str]:
     return _WORD.findall(text[:_MAX_TITLE_CHARS].lower())
 
 
-def drop_contents(body: Element) -> None:
-    """Remove lists of links to places of the same page, with the heading that is theirs alone."""
+def places(body: Element) -> Collection[str]:
+    """Return the names of the places that a list of contents may lead to; asked before the tree is pruned."""
+    if len(body.select(_CONTENTS_LINKS)[:_MIN_CONTENTS_LINKS]) < _MIN_CONTENTS_LINKS:
+        return ()
+    return {element.attr("id") or element.attr("name") or "" for element in body.select("[id], a[name]")} - {""}
+
+
+def drop_contents(body: Element, known: Collection[str]) -> None:
+    """Remove lists of links to known places of the same page, with the heading that is theirs alone."""
     links = body.select(_CONTENTS_LINKS)[:_MAX_CONTENTS_LINKS]
     if len(links) < _MIN_CONTENTS_LINKS:
         return
     for outer in dict.fromkeys(outermost for link in links if (outermost := _outermost(link)) is not None):
-        if _is_contents(outer):
+        if _is_contents(outer, known):
             _drop_heading(outer)
             outer.extract()
 
@@ -207,9 +215,13 @@ def _outermost(link: Element) -> Element | None:
     return outermost
 
 
-def _is_contents(outer: Element) -> bool:
+def _is_contents(outer: Element, known: Collection[str]) -> bool:
+    """Return whether a list is of links, most of them to places that there are: other fragments are for scripts."""
     links = [link for link in outer.iter_elements("a") if link.text.strip()]
-    if len(links) < _MIN_CONTENTS_LINKS or not all((link.attr("href") or "").startswith("#") for link in links):
+    targets = [link.attr("href") or "" for link in links]
+    if len(links) < _MIN_CONTENTS_LINKS or not all(target.startswith("#") for target in targets):
+        return False
+    if 2 * sum(unquote(target[1:]) in known for target in targets) < len(targets):
         return False
     return sum(_letters(link.text) for link in links) >= _LINKED_SHARE * _letters(outer.text)
 

@@ -177,9 +177,12 @@ def test_the_title_is_not_said_again(heading: str) -> None:
     ("body", "expected"),
     [
         (
-            "<h2>Contents</h2><ul><li><a href='#a'>1 a</a><li><a href='#b'>b</a><li><a href='#c'>c</a></ul><h2>a</h2>d",
+            "<h2>Contents</h2><ul><li><a href='#a'>1 a</a><li><a href='#b'>b</a><li><a href='#c'>c</a></ul>"
+            "<h2 id=a>a</h2>d<a name=b></a>",
             "## a\n\nd",
         ),
+        ("<ul><li><a href='#/a'>a</a><li><a href='#/b'>b</a><li><a href='#/c'>c</a></ul><p>d</p>", None),
+        ("<ul><li><a href='#'>a</a><li><a href='#'>b</a><li><a href='#'>c</a></ul><p>d</p>", None),
         ("<ul><li><a href='#a'>a</a><li><a href='#b'>b</a></ul>", f"- [a]({URL}#a)\n- [b]({URL}#b)"),
         ("<ul><li><a href='#a'>a</a> and more<li><a href='#b'>b</a><li><a href='#c'>c</a></ul><p>d</p>", None),
         ("<ul><li><a href='#a'>a</a><li><a href='#b'>b</a><li><a href='/c'>c</a></ul><p>d</p>", None),
