@@ -108,6 +108,13 @@ class BlockArrays(Struct, frozen=True, dict=True):
         order = np.argsort(self.depth, kind="stable")
         return np.split(order, np.flatnonzero(np.diff(self.depth[order])) + 1)[1:]
 
+    def blocks_in(self, boxes: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return which blocks stand in any of some boxes."""
+        inside = boxes.copy()
+        for level in self.levels:
+            inside[level] |= inside[self.parent[level]]
+        return np.asarray(inside[self.box], np.bool_)
+
     @cached_property
     def role(self) -> Ints:
         """The number of the way from the root to each box by tags and names: boxes of one number play one role."""

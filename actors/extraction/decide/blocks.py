@@ -30,7 +30,7 @@ _BOUNDARIES = frozenset(
 )
 _SKIPPED = frozenset(
     {"annotation", "annotation-xml", "applet", "audio", "canvas", "datalist", "embed", "frameset", "head", "iframe"}
-    | {"noembed", "noframes", "object", "rp", "script", "select", "style", "svg", "template", "textarea", "title"}
+    | {"noembed", "noframes", "object", "rp", "rt", "script", "select", "style", "svg", "template", "textarea", "title"}
     | {"video"}
 )
 _KEYS = ("class", "id", "role", "itemprop", "aria-label")

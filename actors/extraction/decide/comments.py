@@ -42,9 +42,9 @@ _FEWEST, _MOSTLY_DATED, _FEW_WORDS = 3, 0.6, 20
 
 def comment_evidence(arrays: BlockArrays, columns: Columns) -> Floats:
     """Return what speaks for each block being a comment, 0 for nothing: on a page with an article it is no content."""
-    evidence = _NAMED * _blocks_in(arrays, _named(arrays, columns))
+    evidence = _NAMED * arrays.blocks_in(_named(arrays, columns))
     evidence += _HEADED * _headed(arrays)
-    evidence += _DATED * _blocks_in(arrays, _dated(arrays, columns))
+    evidence += _DATED * arrays.blocks_in(_dated(arrays, columns))
     return np.asarray(evidence, np.float32)
 
 
@@ -72,11 +72,3 @@ def _dated(arrays: BlockArrays, columns: Columns) -> NDArray[np.bool_]:
     dated = np.bincount(row, arrays.sums(columns["says_date"].astype(np.float32)) > 0) / count
     posts = (count >= _FEWEST) & (dated > _MOSTLY_DATED) & (np.bincount(row, size) >= _FEW_WORDS)
     return np.asarray(posts[row], np.bool_)
-
-
-def _blocks_in(arrays: BlockArrays, boxes: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which blocks stand in any of some boxes."""
-    inside = boxes.copy()
-    for level in arrays.levels:
-        inside[level] |= inside[arrays.parent[level]]
-    return np.asarray(inside[arrays.box], np.bool_)

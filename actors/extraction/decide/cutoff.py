@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from actors.extraction.decide.block_arrays import BlockArrays, Columns, Floats, Ints
 from actors.extraction.decide.comments import comment_evidence
+from actors.extraction.decide.consent import consent_banners
 from actors.extraction.decide.model import TRAINED_TYPES, Scores, Trees, probability
 from protocol.page import PageType
 
@@ -39,6 +40,9 @@ _FACTS = 1.8
 it is about. Not in forums, collections and listings, where such tables hold what posts and goods have in common
 (cross-validated)."""
 
+_BANNER = 4.0
+"""What is taken from every score of a banner that asks for consent: one in fifty of them is content."""
+
 _BEFORE_TITLE = 1.0
 _SAYS_TITLE, _OF_TITLE, _TITLE_LINKED, _TITLE_WORDS = 0.8, 0.4, 0.5, 2
 """What is taken from every score above the first text that is the title: so much of its words are in the page's title,
@@ -55,19 +59,20 @@ thirds at 15, to a third at 10, to a twentieth at 3, which is what pages say tha
 class Groups(Struct, frozen=True):
     """Which blocks belong together: the `role` of each, the blocks of each short list and table of facts, comments.
 
-    `comments` is what speaks for each block being one, 0 for nothing.
+    `comments` is what speaks for each block being one, 0 for nothing; `banners` tells which ask for consent.
     """
 
     role: Ints
     lists: Sequence[slice]
     facts: Sequence[slice]
     comments: Floats
+    banners: NDArray[np.bool_]
 
     @staticmethod
     def of(arrays: BlockArrays, columns: Columns) -> Groups:
         """Return what belongs together among the blocks of a page; `columns` is what they are by themselves."""
         comments = comment_evidence(arrays, columns)
-        return Groups(arrays.role[arrays.box], arrays.lists, arrays.facts, comments)
+        return Groups(arrays.role[arrays.box], arrays.lists, arrays.facts, comments, consent_banners(arrays))
 
 
 def adjusted_scores(scores: Scores, groups: Groups, columns: Columns, tokens: Floats, types: Scores) -> Scores:
@@ -79,6 +84,7 @@ def adjusted_scores(scores: Scores, groups: Groups, columns: Columns, tokens: Fl
         adjusted = adjusted - _PENALTY * reviews
     adjusted = adjusted - _PENALTY * ((columns["says_facet"] > 0) & (tokens < _MAX_FACET_WORDS))
     adjusted = adjusted - groups.comments * max(likely[PageType.ARTICLE] - likely[PageType.FORUM], 0.0)
+    adjusted = adjusted - _BANNER * groups.banners
     adjusted = adjusted - _BEFORE_TITLE * _before_title(columns, tokens)
     flattening = 1 + _FLATTENING * (likely[PageType.COLLECTION] + likely[PageType.LISTING])
     flattened: Scores = adjusted / flattening - _ARTICLE_DOUBT * likely[PageType.ARTICLE]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from itertools import islice
+from types import MappingProxyType
+from typing import Final
 
 from turbohtml import Element, Node, Text
 
@@ -29,7 +31,11 @@ _EMPHASIS = frozenset(
 )
 
 COLLAPSED_MARK = "*(collapsed)*"
+_NAMED_MARK = "*(collapsed: {})*"
+_NAME_OF_FOLD = re.compile(r"[\w .,+#/&-]{1,40}")
+"""What a tab may be called to be named in the mark of its panel: nothing that Markdown reads as more than words."""
 _MAX_FOLDS = 10_000
+_NO_NAMES: Final[Mapping[Element, str]] = MappingProxyType({})
 _PARTS_OF_LISTS = frozenset({"tr", "tbody", "thead", "tfoot", "table", "ul", "ol", "dl"})
 _INLINE_TAGS = frozenset({"a", "b", "em", "font", "i", "span", "strong", "code", "small", "label"})
 
@@ -165,13 +171,26 @@ def _is_apart(neighbour: Node | None) -> bool:
     return _is_end(neighbour) or (isinstance(neighbour, Element) and neighbour.tag == "br")
 
 
-def mark_collapsed(body: Element, hidden: Mapping[Element, Hiding], own: Verbatim) -> None:
-    """Write summaries in bold, and a mark before everything that is collapsed."""
+def names_of_folds(root: Element, hidden: Mapping[Element, Hiding]) -> Mapping[Element, str]:
+    """Return the names of what is collapsed by what it is labelled by, as panels by their tabs; before it is pruned."""
+    names = dict[Element, str]()
+    for element, why in islice(hidden.items(), _MAX_FOLDS):
+        label = element.attr("aria-labelledby") if why is Hiding.COLLAPSED else None
+        named = root.find(id=label) if label else None
+        if named is not None and _NAME_OF_FOLD.fullmatch(name := " ".join(named.text.split())):
+            names[element] = name
+    return names
+
+
+def mark_collapsed(
+    body: Element, hidden: Mapping[Element, Hiding], own: Verbatim, names: Mapping[Element, str] = _NO_NAMES
+) -> None:
+    """Write summaries in bold, and a mark before everything that is collapsed, with the name that it has."""
     for details in body.select("details")[:_MAX_FOLDS]:
         _unfold(details, own)
     for element, why in islice(hidden.items(), _MAX_FOLDS):
         if why is Hiding.COLLAPSED and element.tag not in ("td", "th") and _is_shown_within(element, body):
-            _mark(element, own)
+            _mark(element, own, _NAMED_MARK.format(names[element]) if element in names else COLLAPSED_MARK)
 
 
 def _is_shown_within(element: Element, body: Element) -> bool:
@@ -199,15 +218,15 @@ def _unfold(details: Element, own: Verbatim) -> None:
     summary.extend([Text(" "), *mark] if mark else [])
 
 
-def _mark(element: Element, own: Verbatim) -> None:
+def _mark(element: Element, own: Verbatim, mark: str) -> None:
     if element.tag in _INLINE_TAGS:
-        element.insert(0, own.element(f"{COLLAPSED_MARK} "))
+        element.insert(0, own.element(f"{mark} "))
     elif element.tag not in _PARTS_OF_LISTS:
-        element.insert(0, own.paragraph(COLLAPSED_MARK))
+        element.insert(0, own.paragraph(mark))
     elif element.tag in ("ul", "ol", "dl", "table"):
-        element.insert_before(own.paragraph(COLLAPSED_MARK))
+        element.insert_before(own.paragraph(mark))
     elif (cell := element.select_one("td,th")) is not None:
-        cell.insert(0, own.element(f"{COLLAPSED_MARK} "))
+        cell.insert(0, own.element(f"{mark} "))
 
 
 def rewrite_tables(
@@ -239,7 +258,9 @@ def _rewrite(table: Element, read: DataTable, own: Verbatim, links: Mapping[str,
         if slots[0] is not None and slots[0].parent is None:  # it stands not in the tree
             later.append(texts)
         else:
-            rows.append(Element("tr", None, [_cell("td", *pair, written) for pair in zip(slots, texts, strict=True)]))
+            whole = len(slots) > 1 and slots[0] is not None and all(slot == slots[0] for slot in slots)
+            once = (texts[0], *("" for _ in texts[1:])) if whole else texts
+            rows.append(Element("tr", None, [_cell("td", *pair, written) for pair in zip(slots, once, strict=True)]))
     if later:
         others = (Element("td") for _ in later[0][1:])
         rows.append(Element("tr", None, [Element("td", None, [own.rows(later, links)]), *others]))

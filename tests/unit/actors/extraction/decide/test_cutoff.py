@@ -93,5 +93,7 @@ def _adjusted(kind: PageType, scores: list[float], title: Sequence[float] = (), 
     columns = {name: np.zeros(count, np.float32) for name in names}
     columns |= {name: np.array(title or [0] * count, np.float32) for name in ("like_title", "of_title")}
     types = np.array([float(one is kind) for one in TRAINED_TYPES])
-    made = structs.replace(Groups(np.arange(count), (), (), np.zeros(count, np.float32)), **groups)
+    made = structs.replace(
+        Groups(np.arange(count), (), (), np.zeros(count, np.float32), np.zeros(count, np.bool_)), **groups
+    )
     return adjusted_scores(np.array(scores), made, columns, np.full(count, 50, np.float32), types)

@@ -150,6 +150,14 @@ def test_pictures_that_say_something_are_kept(body: str, expected: str) -> None:
         ("<p>a</p><div class=faq hidden><p>b</p></div>", "a\n\n*(collapsed)*\n\nb"),
         ("<p>a <span class=more-text hidden>b</span></p>", "a *(collapsed)* b"),
         ("<p>a</p><ul class=collapse hidden><li>b</ul>", "a\n\n*(collapsed)*\n\n- b"),
+        (
+            "<b id=t>Node.js</b><div role=tabpanel class=tab-pane aria-labelledby=t hidden><p>b</p></div>",
+            "**Node.js**\n\n*(collapsed: Node.js)*\n\nb",
+        ),
+        (
+            "<b id=t>*[x](y)*</b><div role=tabpanel class=tab-pane aria-labelledby=t hidden><p>b</p></div>",
+            "\\*\\[x\\](y)\\*\n\n*(collapsed)*\n\nb",
+        ),
     ],
 )
 def test_what_a_click_shows_is_kept_and_marked(body: str, expected: str) -> None:
@@ -173,12 +181,14 @@ def test_the_title_is_not_said_again(heading: str) -> None:
     assert markdown(f"<h1>{heading}</h1><p>a</p><h2>The title</h2><p>b</p>") == "a\n\n## The title\n\nb"
 
 
+CONTENTS = "<ul><li><a href='#a'>1 a</a><li><a href='#b'>b</a><li><a href='#c'>c</a></ul>"
+
+
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
         (
-            "<h2>Contents</h2><ul><li><a href='#a'>1 a</a><li><a href='#b'>b</a><li><a href='#c'>c</a></ul>"
-            "<h2 id=a>a</h2>d<a name=b></a>",
+            f"<h2>Contents</h2>{CONTENTS}<h2 id=a>a</h2>d<a name=b></a>",
             "## a\n\nd",
         ),
         ("<ul><li><a href='#/a'>a</a><li><a href='#/b'>b</a><li><a href='#/c'>c</a></ul><p>d</p>", None),
@@ -192,6 +202,16 @@ def test_tables_of_contents_are_left_to_the_outline(body: str, expected: str | N
     found = markdown(body)
 
     assert found == expected if expected is not None else found.startswith("- [a]")
+
+
+def test_a_note_across_a_table_is_written_once() -> None:
+    rows = "<tr><th>a<th>b<th>c</tr><tr><td>1<td>2<td>3</tr><tr><td colspan=3>in days</tr>"
+
+    assert markdown(f"<table>{rows}</table>").endswith("| in days |  |  |")
+
+
+def test_how_characters_are_read_stands_above_them_alone() -> None:
+    assert markdown("<p><ruby>図書<rp>(</rp><rt>としょ</rt><rp>)</rp></ruby>は</p>") == "図書は"
 
 
 def test_another_first_heading_stays() -> None:
