@@ -22,7 +22,11 @@ from protocol.confidence import Confidence, Source, confidence
 from protocol.documents import PageParts, WebObservationSummary
 from protocol.page import wire_names
 from protocol.pages import VISIBLE_CHARS, PageEvidence
-from protocol.render import plain, to_markdown
+from protocol.render import CodeBlock, Doc, plain, to_markdown
+
+_LAID_OUT, _INDENTED, _SHORT_CHARS, _FEWEST_LINES = 0.6, 0.15, 40, 3
+"""Shares of short and of indented lines from which the lines of a text are its form, as of code, logs and poems, the
+characters of a short one, and the lines that a text must have for it."""
 
 _BRIEF_CHARS = 200
 """A refusal in plain text is a line, such as an error code; whatever is longer only speaks of one."""
@@ -125,10 +129,23 @@ def read_bytes(kind: BodyKind, body: bytes, url: str, clock: Clock) -> ParsedDoc
 
 
 def _read_plain(text: str, url: str) -> ParsedDocument | None:
-    """Read plain text, escaped where Markdown would read it as markup; any text is."""
+    """Read plain text, any text is: as code where its lines are its form, else escaped line by line."""
     del url
-    kept, left_out = bounded(text.strip())
-    return ParsedDocument(markdown=to_markdown(plain(kept)), text=kept, source=Source.SELECTOR_MATCH, left_out=left_out)
+    kept, left_out = bounded(text.strip("\r\n").rstrip())
+    if _is_laid_out(kept):
+        markdown = to_markdown(Doc(children=(CodeBlock(text=kept),)))
+    else:
+        markdown = "\n".join(to_markdown(plain(line)).strip() for line in kept.strip().splitlines())
+    return ParsedDocument(markdown=markdown, text=kept, source=Source.SELECTOR_MATCH, left_out=left_out)
+
+
+def _is_laid_out(text: str) -> bool:
+    lines = [line for line in text.splitlines() if line.strip()]
+    if len(lines) < _FEWEST_LINES:
+        return False
+    indented = sum(line.startswith(("  ", "\t")) for line in lines)
+    short = sum(len(line) < _SHORT_CHARS for line in lines)
+    return indented >= _INDENTED * len(lines) or short >= _LAID_OUT * len(lines)
 
 
 _READERS: Mapping[BodyKind, Callable[[str, str], ParsedDocument | None]] = MappingProxyType(

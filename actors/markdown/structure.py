@@ -12,6 +12,7 @@ from itertools import islice
 from msgspec import Struct, structs
 
 _FENCE = re.compile(r"(`{3,}|~{3,})[^`]*$")
+_FENCES = re.compile(r"^ {0,3}(?:`{3,}|~{3,})[^`\n]*$", re.MULTILINE)
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+([^\n]*)")
 _SPECIAL = re.compile(r"[\\`*~\[#_]")
 _ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)")
@@ -116,7 +117,7 @@ def read_outline(document: str) -> MarkdownOutline:
 def plain_words(markdown: str) -> str:
     """Return the words of some Markdown."""
     if _SPECIAL.search(markdown) is not None:
-        markdown = _LINK.sub(r"\1", _IMAGE.sub(r"\1", markdown))
+        markdown = _LINK.sub(r"\1", _IMAGE.sub(r"\1", _FENCES.sub("", markdown)))
         markdown = _ESCAPED.sub(r"\1", _MARKS.sub("", markdown))
     return " ".join(markdown.split())
 

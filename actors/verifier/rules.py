@@ -93,6 +93,12 @@ _IN_PLACE, _NOTHING_IN_PLACE = "loading_main", "empty_main"
 """Marks of a main part without its content: no length makes up for the first, no chrome for the second."""
 
 
+_WALLS = frozenset(
+    {PageKind.CONSENT_WALL, PageKind.AGE_GATE, PageKind.LOGIN_WALL, PageKind.PAYWALL, PageKind.GEO_BLOCKED}
+)
+"""What asks something of a reader before the main part is filled: whoever is told that it is loading waits in vain."""
+
+
 def _unfinished(page: AssessedView) -> Finding | None:
     """Refuse what is still loading: where the main part is, or where little else is there."""
     marks, evidence = ", ".join(page.evidence.incomplete), page.evidence
@@ -105,7 +111,8 @@ def _unfinished(page: AssessedView) -> Finding | None:
         return None
     reason = f"The page is still loading ({page.length} chars, marks: {marks})"
     if shell:
-        return refused(page, PageKind.EMPTY_SHELL, reason)
+        before = _judged(page, beyond=False)
+        return before if before.kind in _WALLS else refused(page, PageKind.EMPTY_SHELL, reason)
     return _may_be_more(page, Code.CONTENT_REQUIRES_JS, reason, usable=not page.short)
 
 

@@ -60,6 +60,11 @@ def joined(base: str, href: str) -> str:
     return f"{scheme.lower()}{colon}{rest}"
 
 
+def spelled(href: str) -> str:
+    """Return the address of a link as browsers read it: without blanks around it, those within it as %20."""
+    return _BREAKS.sub("", href).strip().replace(" ", "%20")
+
+
 def on_the_web(base: str, href: str) -> str:
     """Return the absolute address of a link to a page or file of the web; "" for a link within the page, and others."""
     if not href or href.startswith(("#", "javascript:", "data:", "mailto:", "tel:")):

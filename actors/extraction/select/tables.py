@@ -60,6 +60,9 @@ _MAX_NESTED = 20
 _MAX_SAMPLED_CELLS = 200
 """Cells that are looked at: enough to know a table by."""
 
+_BESIDE_DAYS = 30
+"""Characters that the cells of a calendar hold beside its days at most, as marks of today; more are events."""
+
 _WEEK = 7
 _DAYS = frozenset(map(str, range(1, 32)))
 
@@ -256,5 +259,7 @@ def _linked_share(cells: list[tuple[Element, str]]) -> float:
 def _is_calendar(rows: Sequence[TextRow]) -> bool:
     if len(rows[0].slots) != _WEEK:
         return False
-    days = [text for row in rows[1:] for text in row.texts if text]
-    return len(days) > _WEEK and sum(text.lstrip("0") in _DAYS for text in days) >= _MOSTLY_LINKS * len(days)
+    texts = [text for row in rows[1:] for text in row.texts if text]
+    others = [text for text in texts if text.lstrip("0") not in _DAYS]
+    more = sum(map(len, others))  # what happens on some days is told by a table
+    return len(texts) > _WEEK and len(others) <= (1 - _MOSTLY_LINKS) * len(texts) and more <= _BESIDE_DAYS

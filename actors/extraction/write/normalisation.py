@@ -10,7 +10,7 @@ from typing import Final
 
 from turbohtml import Element, Node, Text
 
-from actors.extraction.parse.addresses import make_absolute, without_tracking
+from actors.extraction.parse.addresses import make_absolute, spelled, without_tracking
 from actors.extraction.parse.long_tables import LaterRows
 from actors.extraction.parse.styles import shown_as_block
 from actors.extraction.parse.text import INLINE, is_next_part, parts_words
@@ -299,7 +299,7 @@ def clean_links(body: Element, base: str) -> None:
         if not (picture.attr("src") or "").startswith(("http://", "https://")):
             picture.extract()
     for link in body.select("a"):
-        href = link.attr("href") or ""
+        href = spelled(link.attr("href") or "")
         says = bool(link.text.strip()) or link.select_one("img,weft-verbatim") is not None
         if not says or len(href) > _MAX_URL_CHARS or _ADDRESS.fullmatch(href) is None:
             link.unwrap()

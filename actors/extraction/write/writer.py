@@ -102,16 +102,24 @@ def fragment_markdown(source: str, base: str) -> str:
 
 def _lines(page: Page, content: Content) -> str:
     """Return the plain text, with the later rows of very long tables after the rows that stand in the tree."""
-    if not page.later_rows:
+    if not page.later_rows and next(page.root.iter_elements("pre"), None) is None:
         return content.text
     last = {table: number for number, block in enumerate(content.blocks) for table in _tables_around(block, page)}
     after = {number: table for table, number in last.items()}
     lines = list[str]()
     for number, block in enumerate(content.blocks):
-        lines.append(block.text)
+        lines.append(_text_of(block))
         if number in after:
             lines.extend(page.later_rows[after[number]].lines)
     return "\n".join(lines)
+
+
+def _text_of(block: Block) -> str:
+    """Return the text of a block: on one line, unless its lines are its form."""
+    box: TextBox | None = block.box
+    while box is not None and box.tag != "pre":
+        box = box.parent
+    return block.text if box is None else "".join(node.data for node in block.nodes).strip("\n")
 
 
 def _tables_around(block: Block, page: Page) -> Iterator[Element]:

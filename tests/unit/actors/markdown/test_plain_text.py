@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from actors.markdown.plain_text import plain_text
+from actors.markdown.structure import plain_words
 
 MARKDOWN = [
     ("# Looms\n\nA *loom* weaves **cloth**.", "Looms\nA loom weaves cloth."),
@@ -24,3 +25,7 @@ MARKDOWN = [
 @pytest.mark.parametrize(("markdown", "text"), MARKDOWN)
 def test_only_the_words_are_left(markdown: str, text: str) -> None:
     assert plain_text(markdown) == text
+
+
+def test_words_of_code_are_without_the_name_of_its_language() -> None:
+    assert plain_words("a\n\n```python\nx = `1`\n```\n\n~~~ts\ny\n~~~\nb") == "a x = 1 y b"

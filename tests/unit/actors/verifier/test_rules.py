@@ -77,6 +77,17 @@ def test_how_much_of_the_page_is_there(
     assert (judgement.code, judgement.usable) == (code, usable)
 
 
+def test_what_asks_before_the_main_part_is_filled_is_no_loading_page() -> None:
+    asks = Assessment(0.01, PageKind.CONSENT_WALL)
+    loading = claim(100, incomplete=("empty_main",), scripts=1, traits=PageTraits(html_chars=900))
+
+    assert judge(loading, lambda _: asks).code is Code.CONTENT_CONSENT_REQUIRED
+    assert (
+        judge(loading, lambda _: msgspec.structs.replace(asks, kind=PageKind.NOT_FOUND)).code
+        is Code.CONTENT_REQUIRES_JS
+    )
+
+
 @pytest.mark.parametrize(
     ("length", "evidence", "code"),
     [

@@ -60,6 +60,7 @@ def test_semantic_marks(body: str, semantic: tuple[str, ...]) -> None:
         ("<div id=root>words</div>", 5, ()),
         ("<p>Loading...</p>", 10, ("loading_text",)),
         ("<p>Loading your posts…</p>", 10, ("loading_text",)),
+        ("<p>Loading more…</p>", 10, ()),
         ("<p>Loading docks are where ships unload their goods.</p>", 60, ()),
         ("<p>Loading...</p>", 5_000, ()),
         ("<div class='card skeleton-line'></div>", 0, ("skeleton",)),

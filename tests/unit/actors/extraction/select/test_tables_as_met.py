@@ -251,3 +251,13 @@ def test_tables_as_met(name: str) -> None:
 )
 def test_layout_is_no_table(body: str) -> None:
     assert read(body) == []
+
+
+def test_a_calendar_with_events_is_a_table() -> None:
+    days = "<tr><td>1<td>2<td>3<td>4<td>5<td>6<td>7" * 2
+    (table,) = read(
+        f"<table><tr><th>M<th>T<th>W<th>T<th>F<th>S<th>S<tr><td>8<td>9 Jazz night in the Blue Room, 19:30{days}</table>"
+    )
+
+    assert table.headers == ("M", "T", "W", "T", "F", "S", "S")
+    assert table.rows[0][1] == "9 Jazz night in the Blue Room, 19:30"

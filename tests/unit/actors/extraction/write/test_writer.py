@@ -74,6 +74,10 @@ def test_prose_is_written_by_its_markup(body: str, expected: str) -> None:
         ),
         ("<p><a href='javascript:x'>a</a> <a href='data:x'>b</a> <a>c</a></p>", "a b c"),
         ("<p>a <a href=/x></a>b</p>", "a b"),
+        (
+            "<p><a href='/my file.pdf'>a</a> <a href=' /x '>b</a></p>",
+            "[a](https://example.org/my%20file.pdf) [b](https://example.org/x)",
+        ),
         ("<p><a href='//[link'>a</a> <a href=/x>b</a></p>", "a [b](https://example.org/x)"),
         ("<h2>a <a class=anchor href='#a'>#</a></h2><p>b</p>", "## a\n\nb"),
         ("<h2><a href='#a'>a</a></h2><p>b</p>", "## a\n\nb"),
@@ -306,3 +310,7 @@ def test_the_text_has_a_line_for_every_block() -> None:
     page = tree.read("<h2>a</h2><p>b <i>c</i></p><ul><li>d<li>e<b style='display:block'>f</b>g</ul>", URL)
 
     assert write_markdown(page, content(page)).text == "a\nb c\nd\ne f g"
+
+
+def test_lines_of_code_are_lines_of_the_text() -> None:
+    assert written("<p>a</p><pre>def f(x):\n    return x</pre><p>b</p>").text == "a\ndef f(x):\n    return x\nb"

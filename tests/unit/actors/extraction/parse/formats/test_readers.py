@@ -228,6 +228,24 @@ def test_text_stays_text() -> None:
     assert (found.markdown, found.title) == ("\\# not a heading\n\n\\[x\\](javascript:1)", "")
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["def f(x):\n    return x\n\nprint(f(1))", "A rose is red,\nA violet blue,\nAnd so are you.", "[a]\nb = 1\nc = 2"],
+)
+def test_lines_that_are_the_form_of_a_text_stay_as_they_are(text: str) -> None:
+    found = read_text(BodyKind.TEXT, text, URL)
+
+    assert (found.markdown, found.text) == (f"```\n{text}\n```", text)
+
+
+def test_lines_of_prose_stay_lines() -> None:
+    line = "A letter that goes on for a while, and *on*, as letters do"
+
+    assert read_text(BodyKind.TEXT, f"{line}\n{line}\n\n{line}\n", URL).markdown.splitlines() == [
+        line.replace("*", "\\*")
+    ] * 2 + ["", line.replace("*", "\\*")]
+
+
 @given(st.sampled_from(list(BodyKind)), st.text(max_size=200))
 def test_nothing_raises(kind: BodyKind, text: str) -> None:
     assert isinstance(read_text(kind, text, URL), ParsedDocument)
