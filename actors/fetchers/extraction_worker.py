@@ -13,7 +13,10 @@ import sys
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
+
+import msgspec
+from msgspec import Struct
 
 from actors.fetchers import sandbox, system_calls
 from protocol.faults import Code, FaultError, fault
@@ -32,7 +35,16 @@ MAX_SECONDS = 1.8
 """Seconds of a processor that a piece of work may take: on a busy machine a page lasts longer, but costs no more."""
 
 
-class WorkFailure(NamedTuple):
+RESULT, FAULT, FAILURE = b"r", b"f", b"e"
+"""What an answer begins with: the rest is MessagePack of the result, of a `Fault` or of a `WorkFailure`.
+
+Whoever takes over this process writes what it likes: its caller reads data of one type, and no objects.
+"""
+
+MAX_ANSWER_BYTES = 200_000_000
+
+
+class WorkFailure(Struct, frozen=True):
     """An error of the work that is no fault: its kind and trace, without its words, which may be a page's."""
 
     kind: str
@@ -72,7 +84,7 @@ def main() -> None:
         lock_in()
     incoming, outgoing = sys.stdin.buffer, sys.stdout.buffer
     while (question := _received(incoming)) is not None:
-        answer = pickle.dumps(_answer(question), pickle.HIGHEST_PROTOCOL)
+        answer = _answer(question)
         outgoing.write(LENGTH.pack(len(answer)))
         outgoing.write(answer)
         outgoing.flush()
@@ -105,19 +117,22 @@ def _received(incoming: BinaryIO) -> bytes | None:
     return incoming.read(LENGTH.unpack(head)[0]) if len(head) == LENGTH.size else None
 
 
-def _answer(question: bytes) -> object:
+def _answer(question: bytes) -> bytes:
     """Return the result of the work, or the fault that it ended in."""
     _bound()
     try:
         signal.setitimer(signal.ITIMER_PROF, MAX_SECONDS)  # its signal ends the process
-        work: Callable[[], object] = pickle.loads(question)  # noqa: S301 - both ends of the pipe are this program
-        return work()
-    except FaultError as error:  # an exception with a fault in it could not be pickled
-        return error.fault
+        work: Callable[[], object] = pickle.loads(question)  # noqa: S301 - the caller of this process is the program
+        return RESULT + msgspec.msgpack.encode(work())
+    except FaultError as error:
+        return FAULT + msgspec.msgpack.encode(error.fault)
     except MemoryError:
-        return fault(Code.CONTENT_TOO_LARGE, "The page needs more memory to be read than any page may have.")
+        return FAULT + msgspec.msgpack.encode(
+            fault(Code.CONTENT_TOO_LARGE, "The page needs more memory to be read than any page may have.")
+        )
     except Exception as error:  # noqa: BLE001 - this is the edge: the caller raises it
-        return WorkFailure(type(error).__name__, "".join(traceback.format_tb(error.__traceback__)))
+        failure = WorkFailure(type(error).__name__, "".join(traceback.format_tb(error.__traceback__)))
+        return FAILURE + msgspec.msgpack.encode(failure)
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
 

@@ -12,14 +12,18 @@ import sys
 from collections import OrderedDict
 from collections.abc import Callable
 from datetime import UTC, datetime
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from hashlib import blake2b
+from importlib import import_module
+from inspect import get_annotations
+from pathlib import Path
 from time import thread_time
 from types import TracebackType
-from typing import Concatenate, ParamSpec, Self, TypeVar, cast
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar, cast
 
 import anyio
 import anyio.to_thread
+import msgspec
 import numpy as np
 import numpy.typing as npt
 from anyio import BrokenResourceError, CancelScope, CapacityLimiter, ClosedResourceError, EndOfStream, IncompleteRead
@@ -30,7 +34,17 @@ from msgspec import UNSET, Struct, structs
 from actors.extraction.extraction import Extraction
 from actors.extraction.page import extract, extract_html
 from actors.extraction.parse.formats.kinds import is_binary
-from actors.fetchers.extraction_worker import LENGTH, MAX_SECONDS, WorkFailure, load_module, main, run_within
+from actors.fetchers.extraction_worker import (
+    FAILURE,
+    FAULT,
+    LENGTH,
+    MAX_ANSWER_BYTES,
+    MAX_SECONDS,
+    WorkFailure,
+    load_module,
+    main,
+    run_within,
+)
 from actors.fetchers.script_engine import evaluate
 from protocol.faults import Code, Fault, FaultError, fault
 
@@ -136,7 +150,9 @@ class Extractor:
     async def run(
         self, function: Callable[Concatenate[Source, P], T], source: Source, *args: P.args, **options: P.kwargs
     ) -> T:
-        """Call a function of a module that extracts from `source`; its arguments and result must be picklable.
+        """Call a function of a module that extracts from `source`; its arguments must be picklable.
+
+        Its result is of the type that it is annotated with, one that msgspec knows.
 
         Being cancelled kills the process of an extraordinary page, and leaves a thread to its few milliseconds.
 
@@ -230,7 +246,8 @@ class WorkerProcess:
             else:
                 return
         self._process = await anyio.open_process(
-            [sys.executable, "-c", f"from {main.__module__} import main; main()"],
+            # -P: the folder that somebody happens to be in holds no modules of ours.
+            [sys.executable, "-P", "-c", f"from {main.__module__} import main; main()"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -239,14 +256,15 @@ class WorkerProcess:
         )
         await self._import(module)
 
-    async def call(self, work: Callable[[], T], cpu_seconds: float = MAX_SECONDS) -> T | Fault:
+    async def call(self, work: partial[T], cpu_seconds: float = MAX_SECONDS) -> T | Fault:
         """Call `work` in the process, for at most so many seconds of a processor; being cancelled kills it.
 
         Raises:
             DiedError: if the process ended, mostly for its memory.
             FailedError: for an error of the work that is no fault.
         """
-        return cast("T | Fault", await self._exchange(partial(run_within, cpu_seconds, work)))
+        question = partial(run_within, cpu_seconds, work)
+        return cast("T | Fault", await self._exchange(question, _type_of_result(work.func)))
 
     async def end(self) -> None:
         """Kill the process, if there is one."""
@@ -266,9 +284,9 @@ class WorkerProcess:
 
     async def _import(self, module: str) -> None:
         with anyio.fail_after(_READY_SECONDS):
-            await self._exchange(partial(load_module, module))
+            await self._exchange(partial(load_module, module), type(None))
 
-    async def _exchange(self, question: object) -> object:
+    async def _exchange(self, question: object, kind: Any) -> Any:
         try:
             answer = await _ask(self._process, pickle.dumps(question, pickle.HIGHEST_PROTOCOL))
         except _GONE as error:
@@ -277,10 +295,18 @@ class WorkerProcess:
         except BaseException:
             await self.end()
             raise
-        result: object = pickle.loads(answer)  # noqa: S301 - both ends of the pipe are this program
-        if isinstance(result, WorkFailure):
-            raise WorkError(result.kind, result.trace)
-        return result
+        return self._read(answer[:1], answer[1:], kind)
+
+    @staticmethod
+    def _read(head: bytes, answer: bytes, kind: Any) -> Any:
+        """Return a result or fault as what it must be: what has read a page may be in the hands of the page."""
+        try:
+            if head == FAILURE:
+                failure = msgspec.msgpack.decode(answer, type=WorkFailure)
+                raise WorkError(failure.kind, failure.trace)
+            return msgspec.msgpack.decode(answer, type=Fault if head == FAULT else kind)
+        except msgspec.MsgspecError as error:
+            raise WorkError(type(error).__name__, "") from None
 
 
 class _Lane:
@@ -326,10 +352,20 @@ async def _ask(process: Process | None, question: bytes) -> bytes:
             await process.stdin.send(whole[start : start + _CHUNK_BYTES].tobytes())
     answers = BufferedByteReceiveStream(process.stdout)
     (length,) = LENGTH.unpack(await answers.receive_exactly(LENGTH.size))
+    if length > MAX_ANSWER_BYTES:
+        raise ClosedResourceError
     return await answers.receive_exactly(length)
+
+
+@cache
+def _type_of_result(function: Callable[..., object]) -> Any:
+    """Return the type that a function's module has under the name of its result; for others plain data are read."""
+    name = get_annotations(function).get("return")
+    return getattr(import_module(function.__module__), name, Any) if isinstance(name, str) else Any
 
 
 def _environment() -> dict[str, str]:
     """Return the variables that Python needs, and no secret; threads of its own would only cost memory."""
     kept = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
-    return {**kept, "PYTHONPATH": os.pathsep.join(sys.path), "OPENBLAS_NUM_THREADS": "1"}
+    modules = os.pathsep.join(path for path in sys.path if Path(path).is_absolute())  # none that moves with the folder
+    return {**kept, "PYTHONPATH": modules, "OPENBLAS_NUM_THREADS": "1"}

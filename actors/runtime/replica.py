@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import signal
 import socket
 import sys
@@ -39,6 +40,9 @@ DIED = "replica_died"
 ABSENT = "replica_absent"
 
 _ANSWERS_AT_ONCE = 64
+
+STUCK_S = 20.0
+"""An event loop that has not turned for so long is within one call in C, and with it all that the replica does."""
 
 VERSION = metadata.version("weft")
 
@@ -190,11 +194,25 @@ def replica_main(payload: bytes, listener_fd: int | None) -> int:
         status, stop = 1, anyio.Event()
         async with anyio.create_task_group() as group:
             group.start_soon(_set_on_sigterm, stop)
+            group.start_soon(end_where_stuck, STUCK_S)
             status = await live(kind, spec, stop, listener)
             group.cancel_scope.cancel()
         return status
 
     return anyio.run(main)
+
+
+async def end_where_stuck(seconds: float) -> None:
+    """End the process, to be started again, where its event loop does not turn for so long; it says at which line.
+
+    A thread outside of Python keeps the watch: one call of a regular expression lets no other thread run.
+    """
+    try:
+        while True:
+            faulthandler.dump_traceback_later(seconds, exit=True)
+            await anyio.sleep(seconds / 10)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
 
 
 async def _set_on_sigterm(stop: anyio.Event) -> None:

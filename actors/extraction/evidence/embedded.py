@@ -22,6 +22,9 @@ from protocol.page import StructuredItem
 MAX_ITEMS = 2_000
 """How many items of microdata and RDFa are looked at."""
 
+MAX_PROPERTY_CHARS = 4_000_000
+"""Characters of all their values together, those within others counted again."""
+
 _SPOKEN = ("og:", "twitter:", "article:", "product:", "book:", "profile:", "video:")
 """What the names of Open Graph begin with."""
 
@@ -98,13 +101,23 @@ class EmbeddedData:
 
     @cached_property
     def microdata(self) -> tuple[MicrodataItem, ...]:
-        """The items of microdata that are in no other."""
-        return tuple(self.document.microdata(self.base or None)[:MAX_ITEMS])
+        """The items of microdata that are in no other; none where values stand in each other beyond measure."""
+        if not _is_within_measure(self.root, "itemprop"):
+            return ()
+        try:
+            return tuple(self.document.microdata(self.base or None)[:MAX_ITEMS])
+        except RecursionError:  # items that refer to each other
+            return ()
 
     @cached_property
     def rdfa(self) -> tuple[RdfaItem, ...]:
-        """The resources of RDFa that are in no other."""
-        return tuple(self.document.rdfa(self.base or None)[:MAX_ITEMS])
+        """The resources of RDFa that are in no other; none where values stand in each other beyond measure."""
+        if not _is_within_measure(self.root, "property"):
+            return ()
+        try:
+            return tuple(self.document.rdfa(self.base or None)[:MAX_ITEMS])
+        except RecursionError:
+            return ()
 
     @cached_property
     def open_graph(self) -> tuple[tuple[str, str], ...]:
@@ -232,3 +245,13 @@ def _type(node: DataNode) -> str:
     """Return the type that an object says of itself: GraphQL has a name of its own for it."""
     named = node.value.get("__typename")
     return next(iter(schema_org.types(node.value)), "") or (named if isinstance(named, str) and named else "Thing")
+
+
+def _is_within_measure(root: Element, attribute: str) -> bool:
+    """Return whether the texts of all properties are of a size that may be copied: each of its names gets a copy."""
+    left = MAX_PROPERTY_CHARS
+    for element in root.select(f"[{attribute}]:not(meta)"):
+        left -= len((element.attr(attribute) or "").split()) * len(element.text)
+        if left < 0:
+            return False
+    return True

@@ -12,6 +12,7 @@ from actors.extraction.parse.addresses import whole
 from actors.extraction.parse.long_tables import LaterRows, take_later_rows
 from actors.extraction.parse.text import repair
 from actors.extraction.parse.visibility import Hiding, hidden
+from protocol.browse import MAX_URL_CHARS
 from protocol.faults import Code, FaultError, fault
 
 T = TypeVar("T")
@@ -68,7 +69,9 @@ def read(source: str, url: str) -> Page:
         root = document.root
     assert root is not None  # noqa: S101 - the fallback has one
     repair(root, source)
-    base = whole(document.base_url(url)) or whole(url)
+    base = whole(document.base_url(url))
+    if not base or len(base) > MAX_URL_CHARS:  # each link would be as long
+        base = whole(url)
     later = take_later_rows(root, base)
     return Page(url, root.html if later else source, document, root, base, hidden(root), later)
 

@@ -99,7 +99,8 @@ _STATE = re.compile(
 )
 """Classes that name the state of an element, or its place among others, and not its kind."""
 
-_DIGITS = re.compile(r"[-_]*\d+[-_]*")
+_DIGITS = re.compile(r"(?:(?<![-_])[-_]+)?\d+[-_]*")
+"""A number with the lines around it; to begin within a run of lines would cost its square."""
 
 _READABLE = re.compile(
     r"(?!.*[bcdfghjklmnpqrstvwxz]{4})(?:[aeiou]|(?:s?[cpt]|[bfgdk])[lr]|[cpstwgkr]h|s[ckmnpqtw]|tw|qu|kn|wr|[b-df-hj-np-tv-z]"

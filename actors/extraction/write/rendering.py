@@ -11,9 +11,7 @@ from actors.extraction.parse.addresses import without_tracking
 from actors.extraction.select.words import LOWERED, NUMBER, RAISED
 
 _GAPS = re.compile(r"\n{3,}")
-_BREAKS_AT_EDGES = re.compile(r"\A(?:---\n+)+|\A---\Z|(?:\n+---)+\Z")
-"""Thematic breaks beside what was left out; at the top one would begin front matter of YAML."""
-
+_BREAK = "---"
 _TICKS = re.compile(r"`+")
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 _SPACE = r"&#(?:160|819\d|820[0-2]|823[239]|8287|12288);"
@@ -80,7 +78,23 @@ def render(root: Element, own: Verbatim) -> str:
         converters=converters,
     )
     markdown = _GAPS.sub("\n\n", _readable(root.to_markdown(options))).strip()
-    return own.with_rows(_BREAKS_AT_EDGES.sub("", markdown))
+    return own.with_rows(_without_breaks_at_edges(markdown))
+
+
+def _without_breaks_at_edges(markdown: str) -> str:
+    """Leave out thematic breaks beside what was left out; at the top one would begin front matter of YAML."""
+    if markdown == _BREAK:
+        return ""
+    start, end = 0, len(markdown)
+    while markdown.startswith(f"{_BREAK}\n", start):
+        start = markdown.index("\n", start)
+        while start < end and markdown[start] == "\n":
+            start += 1
+    while end > start and markdown.endswith(f"\n{_BREAK}", start, end):
+        end -= len(_BREAK)
+        while end > start and markdown[end - 1] == "\n":
+            end -= 1
+    return markdown[start:end]
 
 
 def _readable(markdown: str) -> str:

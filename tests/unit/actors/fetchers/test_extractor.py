@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import errno
 import os
+import pickle
 import socket
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -17,11 +19,13 @@ import anyio.lowlevel
 import pytest
 
 from actors.fetchers import extractor as extractor_module
+from actors.fetchers.extraction_worker import LENGTH
 from actors.fetchers.extractor import (
     ORDINARY_BYTES,
     ORDINARY_LEVELS,
     ORDINARY_TAGS,
     Extractor,
+    WorkerDiedError,
     WorkerProcess,
     WorkError,
     ordinary,
@@ -195,9 +199,9 @@ async def test_cancelling_kills_the_process() -> None:
     worker = WorkerProcess()
     with anyio.fail_after(90):
         await worker.prepare(__name__)
-        process = await worker.call(os.getpid)
+        process = await worker.call(partial(os.getpid))
         with anyio.move_on_after(0.05):
-            await worker.call(forever)
+            await worker.call(partial(forever))
 
     with pytest.raises(ProcessLookupError):
         os.kill(process, 0)  # type: ignore[arg-type]  # no fault
@@ -244,3 +248,46 @@ async def test_who_takes_over_the_reader_of_a_document_has_no_key_no_file_and_no
         "variables": "",
     }
     assert secret.read_bytes() == b"hush"
+
+
+class _Forged:
+    """What makes a folder where it is unpickled."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+
+    def __reduce__(self) -> tuple[Callable[[str], None], tuple[str]]:
+        return os.mkdir, (self.folder,)
+
+
+def _answer_forged(folder: str, length: int) -> int:
+    """Write what a page writes that has taken over the process that reads it."""
+    answer = pickle.dumps(_Forged(folder))
+    os.write(1, LENGTH.pack(length or len(answer)) + answer)
+    os._exit(0)
+
+
+@pytest.mark.parametrize(("length", "error"), [(0, WorkError), (2**60, WorkerDiedError)])
+async def test_what_a_process_answers_is_read_as_data_alone(
+    tmp_path: Path, length: int, error: type[Exception]
+) -> None:
+    worker, folder = WorkerProcess(), tmp_path / "made"
+    with anyio.fail_after(90):
+        await worker.prepare(__name__)
+        with pytest.raises(error):
+            await worker.call(partial(_answer_forged, str(folder), length))
+        await worker.end()
+
+    assert not folder.exists()
+
+
+async def test_no_module_of_the_current_folder_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "pickle.py").write_text("raise SystemExit(3)")
+    monkeypatch.chdir(tmp_path)
+    worker = WorkerProcess()
+    with anyio.fail_after(90):
+        await worker.prepare(__name__)
+        answered = await worker.call(partial(int, "12"))
+        await worker.end()
+
+    assert answered == 12

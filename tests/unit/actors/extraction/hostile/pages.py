@@ -31,6 +31,12 @@ def _columns(scale: float) -> bytes:
     return b"<table>" + row * max(int(1_000 * scale), 1) + b"</table>"
 
 
+def _items(scale: float) -> bytes:
+    count = max(int(3_000 * scale), 3)
+    item = b"<div itemscope itemprop=x id=i%d itemref=i%d><p itemprop=name>weft</p></div>"
+    return b"".join(item % (number, (number + 1) % count) for number in range(count))
+
+
 PAGES: Mapping[str, Made] = {
     "levels": _repeated(b"<div>", 200_000, after=b"weft"),
     "levels, closed": _nested(b"<section>", b"</section>", 200_000),
@@ -92,4 +98,24 @@ PAGES: Mapping[str, Made] = {
     "forms": _repeated(b"<form><input name=a><select><option>1", 50_000),
     "metas": _repeated(b"<meta property='og:title' content='weft'>", 100_000),
     "bases": _repeated(b"<base href='http://a/'>", 100_000, after=b"<a href=x>weft"),
+    "long base": lambda scale: (
+        b"<base href='http://a/" + b"a/" * int(700_000 * scale) + b"'>" + b"<a href=x>weft</a>" * int(10_000 * scale)
+    ),
+    "lines in a class": _repeated(b"-", 1_000_000, b"<div class='", b"!'><p>weft</p></div>"),
+    "lines below each other in a class": _repeated(b"_-", 500_000, b"<ul><li class='", b"!'>weft</ul>"),
+    "breaks": _repeated(b"---\n", 300_000, b"<pre>weft\n", b"</pre>"),
+    "breaks at the top": _repeated(b"<hr>", 300_000, after=b"<p>weft"),
+    "names of a property": _repeated(
+        b"p ", 200_000, b"<div itemscope><p itemprop='", b"'>" + _WORDS * 5_000 + b"</div>"
+    ),
+    "properties in properties": _repeated(
+        b"<div itemprop=a>", 1_300, b"<div itemscope>", _WORDS * 50_000 + b"</div>" * 1_300
+    ),
+    "properties of rdfa": _repeated(
+        b"p ",
+        200_000,
+        b"<div vocab='https://schema.org/' typeof=Thing><p property='",
+        b"'>" + _WORDS * 5_000 + b"</div>",
+    ),
+    "items that refer to each other": _items,
 }
