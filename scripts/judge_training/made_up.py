@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from actors.verifier.lexicon import spoken
 from protocol.page import PageKind
 from scripts.judge_training.data import MADE_UP_WEIGHT, WORKERS, Example, claim_of
+from scripts.judge_training.worded import Lender, worded
 
 _SEED = 20_261_123
 _EACH = 42
@@ -23,7 +24,6 @@ _THIN = 70
 _LOOKALIKES = 700
 _CONTAMINATED = 350
 _SHORT = 450
-_OFFERS = 200
 
 _PLENTY = frozenset({PageKind.SERVER_ERROR, PageKind.FORBIDDEN, PageKind.NOT_FOUND, PageKind.CHALLENGE})
 _PATHS = (
@@ -72,23 +72,6 @@ _BUTTONS: dict[PageKind, tuple[str, ...]] = {
     PageKind.CHALLENGE: ("Continue",),
     PageKind.OFFLINE: ("Retry",),
 }
-_IN_FRONT = frozenset(
-    {PageKind.PAYWALL, PageKind.LOGIN_WALL, PageKind.CONSENT_WALL, PageKind.AGE_GATE, PageKind.GEO_BLOCKED}
-)
-"""What stands before a page that is there: it often shows the title of the page, and more of the site around it."""
-
-_OFFER_PATHS = (
-    "/subscribe",
-    "/pricing",
-    "/plans",
-    "/membership",
-    "/abo",
-    "/abonnement",
-    "/suscripcion",
-    "/offers",
-    "/join",
-)
-_PRICES = ("{} € / {}", "{} €", "$ {} / {}", "$ {}", "{} kr", "£ {}", "{} zł", "¥ {}", "R$ {}")
 _LOOKS = ("error-page", "wrap", "container", "page", "content", "box center", "main-wrapper", "card", "hero", "")
 
 
@@ -128,6 +111,9 @@ def _sketches(healthy: Sequence[Example]) -> Iterator[_Sketch]:
         words.setdefault((language, kind), []).append(phrase)
     by_kind = {kind: [language for language, spoken_kind in words if spoken_kind is kind] for kind in PageKind}
     number = 0
+    for page, at in worded(chance, [Lender(lines.short, lines.long) for lines in lenders]):
+        yield _Sketch(number, page.kind, page.language, page.source, page.path, lenders[at].example.group)
+        number += 1
     for kind, languages in by_kind.items():
         for _ in range(_EACH if kind in _PLENTY else _THIN):
             language = "en" if chance.random() < 0.35 else chance.choice(languages)
@@ -136,12 +122,6 @@ def _sketches(healthy: Sequence[Example]) -> Iterator[_Sketch]:
             yield _Sketch(number, kind, language, source, chance.choice(_PATHS), lines.example.group)
             number += 1
     keys = list(words)
-    paid = [language for language, kind in keys if kind is PageKind.PAYWALL and language in _FRAMES]
-    for _ in range(_OFFERS):
-        language, lines = chance.choice(paid), chance.choice(lenders)
-        source = _offers(chance, words[language, PageKind.PAYWALL], lines)
-        yield _Sketch(number, None, language, source, chance.choice(_OFFER_PATHS), lines.example.group)
-        number += 1
     for amount, make in ((_LOOKALIKES, _about), (_CONTAMINATED, _contaminated), (_SHORT, _short)):
         for _ in range(amount):
             language, kind = chance.choice([key for key in keys if key[0] in _FRAMES])
@@ -180,8 +160,6 @@ def _stand_in(chance: random.Random, kind: PageKind, phrases: Sequence[str], lin
     if number and chance.random() < 0.6:
         head = chance.choice((f"{number} {head}", f"{number} - {head}", f"{head} ({number})"))
     site = chance.choice(lines.short)
-    if kind in _IN_FRONT and chance.random() < 0.5:
-        return _in_front(chance, kind, picked, lines)
     title = chance.choice((head, f"{head} | {site}", f"{site} - {head}", site, number or head))
     sentences = ". ".join(_styled(chance, phrase) for phrase in picked[1:])
     if kind is PageKind.RATE_LIMITED and chance.random() < 0.3:
@@ -194,53 +172,6 @@ def _stand_in(chance: random.Random, kind: PageKind, phrases: Sequence[str], lin
     if chance.random() < 0.3:
         parts.append(f"<p><a href='/'>{_e(chance.choice(lines.short))}</a></p>")
     return _page(chance, title, "".join(parts), lines, chrome=chance.random() < 0.45)
-
-
-def _in_front(chance: random.Random, kind: PageKind, phrases: Sequence[str], lines: _Lines) -> str:
-    """Write a page that has the title of what was asked for, a box before it, and links to more of its site."""
-    title = _headline(chance, lines)
-    parts = [f"<h1>{_e(title)}</h1>"] if chance.random() < 0.75 else []
-    if chance.random() < 0.3:
-        parts.append(f"<p>{_e(chance.choice(lines.long)[: chance.choice((60, 120, 250))])}…</p>")
-    said = [_styled(chance, phrase) for phrase in phrases]
-    tag = chance.choice(("h2", "h3", "p", "strong"))
-    box = f"<{tag}>{_e(said[0])}</{tag}><p>{_e('. '.join(said[1:]))}</p>{''.join(_extras(chance, kind, lines))}"
-    if kind is PageKind.PAYWALL and chance.random() < 0.5:
-        box += _prices(chance, lines)
-    parts.append(f"<div class='{chance.choice(_LOOKS)}'>{box}</div>")
-    if chance.random() < 0.4:
-        more = "".join(
-            f"<li><a href='/{at}'>{_e(_headline(chance, lines))}</a></li>" for at in range(chance.randint(2, 8))
-        )
-        parts.append(f"<aside><ul>{more}</ul></aside>")
-    whole = chance.choice((title, f"{title} | {chance.choice(lines.short)}", f"{title} - {chance.choice(lines.short)}"))
-    return _page(chance, whole, "".join(parts), lines, chrome=chance.random() < 0.75)
-
-
-def _offers(chance: random.Random, phrases: Sequence[str], lines: _Lines) -> str:
-    """Write the page that sells subscriptions, as somebody who asks for its address wants it."""
-    picked = [
-        _styled(chance, phrase) for phrase in chance.sample(list(phrases), min(len(phrases), chance.randint(3, 9)))
-    ]
-    title = chance.choice((picked[0], chance.choice(lines.short)))
-    content = f"<h1>{_e(title)}</h1><p>{_e('. '.join(picked[1:]))}</p>{_prices(chance, lines)}{_prices(chance, lines)}"
-    return _page(chance, title, content, lines, chrome=chance.random() < 0.8)
-
-
-def _prices(chance: random.Random, lines: _Lines) -> str:
-    items = (
-        f"<li><b>{_e(chance.choice(lines.short))}</b> "
-        + chance.choice(_PRICES).format(
-            f"{chance.randint(1, 39)}.{chance.choice((0, 49, 90, 99)):02}", chance.choice("MWY")
-        )
-        for _ in range(chance.randint(1, 4))
-    )
-    return f"<ul>{''.join(items)}</ul>"
-
-
-def _headline(chance: random.Random, lines: _Lines) -> str:
-    """Return the first words of a paragraph, as long as a headline is."""
-    return chance.choice(lines.long)[: chance.randint(30, 80)].rpartition(" ")[0] or chance.choice(lines.short)
 
 
 def _extras(  # noqa: PLR0911 - a case a kind
