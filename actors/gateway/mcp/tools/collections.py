@@ -35,9 +35,9 @@ def outcome_answer(outcome: ToolOutcome) -> ToolAnswer:
     result = outcome.result
     payload: Mapping[str, Any] = {} if result is None else result.payload
     read = () if result is None else result.documents
-    told = msgspec.json.encode(payload).decode()
-    further = [words for words in (_words(one.content) for one in read) if not _is_told(words, told)]
-    parts = {"result": told} | {f"document {number}": words for number, words in enumerate(further, 1)}
+    encoded = msgspec.json.encode(payload).decode()
+    further = [words for words in (_words(one.content) for one in read) if not _is_told(words, encoded)]
+    parts = {"result": encoded} | {f"document {number}": words for number, words in enumerate(further, 1)}
     share = MAX_TEXT_BYTES // len(parts)
     shown = {name: cut_text(text, share) for name, text in parts.items() if text}
     return ToolAnswer(framed_parts(shown, secrets.token_hex(BOUNDARY_BYTES)), payload)
@@ -48,9 +48,9 @@ def _words(content: Struct) -> str:
     return markdown if isinstance(markdown, str) else msgspec.json.encode(content).decode()
 
 
-def _is_told(words: str, told: str) -> bool:
+def _is_told(words: str, encoded: str) -> bool:
     """Return whether the payload has the words of a document: hits are both."""
-    return words in told or msgspec.json.encode(words).decode()[1:-1] in told
+    return words in encoded or msgspec.json.encode(words).decode()[1:-1] in encoded
 
 
 def _row(tool: Tool[Any]) -> BuiltinTool[Any]:

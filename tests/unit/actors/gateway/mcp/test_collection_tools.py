@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from actors.gateway.mcp.tools.collections import outcome_answer
-from protocol.documents import WebObservationSummary, untrusted
+from protocol.documents import Content, Document, WebObservationSummary, untrusted
 from protocol.policy import Decision, Reason, ToolOutcome, ToolResult, ToolStatus, Verb
 
 CALL = "call_0123456789abcdef"
@@ -11,10 +11,7 @@ CALL = "call_0123456789abcdef"
 
 def test_words_that_the_result_has_are_not_told_again() -> None:
     told, read = 'A loom has "shafts".', "The warp runs lengthwise."
-    documents = tuple(
-        untrusted(f"d{number}", WebObservationSummary(url="https://a.example/", title="Looms", markdown=words))
-        for number, words in enumerate((told, read))
-    )
+    documents = tuple(map(_document, (told, read)))
     result = ToolResult(
         tool_call_id=CALL, status=ToolStatus.OK, payload={"hits": [{"snippet": told}]}, documents=documents
     )
@@ -24,3 +21,8 @@ def test_words_that_the_result_has_are_not_told_again() -> None:
 
     assert (answer.text.count("shafts"), answer.text.count(read), answer.text.count(" document 1\n")) == (1, 1, 1)
     assert answer.data == {"hits": [{"snippet": told}]}
+
+
+def _document(words: str) -> Document[Content]:
+    content: Content = WebObservationSummary(url="https://a.example/", title="Looms", markdown=words)
+    return untrusted("doc_1", content)
