@@ -14,7 +14,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, structs
 from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
 from actors.gateway.errors import to_error
-from actors.gateway.recovery import MAX_PROFILES, FailedCall, recovered, site_or_nothing
+from actors.gateway.recovery import MAX_PROFILES, FailedCall, reachable, recovered, site_or_nothing
 from actors.gateway.request import RequestContext
 from actors.gateway.translate import to_result
 from actors.logins import PAGE_MS, login_pass
@@ -163,6 +163,7 @@ async def advised(app: AppContext, request: RequestContext, failure: Fault, page
     if any(action.action == USE_SAVED.action for action in failure.actions):
         profiles = await _saved_profiles(app, request, page.url)
     failure = recovered(FailedCall(without_userinfo(page.url), page.options, failure, profiles))
+    failure = reachable(failure, local=request.caller.local)
     if failure.code is Code.AUTH_MISSING_SESSION and profiles:
         names = ", ".join(profiles[:MAX_PROFILES])
         failure = structs.replace(failure, message=f"{failure.message.removesuffix('.')}. Saved for this site: {names}")

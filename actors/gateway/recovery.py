@@ -117,6 +117,29 @@ def for_model(failure: Fault) -> Fault:
     return structs.replace(failure, actions=flat(failure.actions))
 
 
+def reachable(failure: Fault, *, local: bool) -> Fault:
+    """Return a fault whose actions its client may follow: a login by credentials is typed in local clients alone."""
+    if local:
+        return failure
+    template = (known.LOG_IN.parameters or {})["templateId"]
+    return structs.replace(
+        failure,
+        actions=tuple(
+            structs.replace(action, description=_SAVE_LOGIN, tool_to_use=None, parameters=None, request=None)
+            if (action.parameters or {}).get("templateId") == template
+            else action
+            for action in failure.actions
+        ),
+    )
+
+
+_SAVE_LOGIN: Final = (
+    "Have the user save a login for this site where Weft runs (`weft sessions import`, or `weft run login_keep_session`"
+    " with their credentials), then name it by sessionProfile or profile."
+)
+"""How a login comes about without credentials over the network."""
+
+
 def flat(actions: Iterable[Action]) -> tuple[Action, ...]:
     """Return actions as the tools of MCP take them."""
     return tuple(

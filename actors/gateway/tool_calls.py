@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import re
 import secrets
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -18,6 +19,7 @@ from msgspec import UNSET, Struct, structs
 
 from actors.gateway.app_context import AppContext
 from actors.gateway.approvals import answer_approval, get_approval
+from actors.gateway.recovery import reachable
 from actors.gateway.request import RequestContext
 from protocol.actions import (
     CHECK_URL,
@@ -114,7 +116,7 @@ async def call_tool(app: AppContext, request: RequestContext, call: ClientCall) 
     """
     outcome = await app.bus.call(POLICY_CALL, tool_request(app, request, call), wait_ms=app.grace_ms)
     if outcome.status is ToolStatus.DENIED:
-        raise FaultError(denied(call.name, outcome.decision))
+        raise FaultError(reachable(denied(call.name, outcome.decision), local=request.caller.local))
     if outcome.result is not None and outcome.result.status is ToolStatus.ERROR:
         raise FaultError(failed(outcome))
     return outcome
@@ -165,7 +167,7 @@ async def decide(app: AppContext, call: ToolRequest) -> Decision:
     """
     decision = await app.bus.call(POLICY_DECIDE, call, wait_ms=app.grace_ms)
     if decision.decision is Verb.DENY:
-        raise FaultError(denied(call.call.name, decision))
+        raise FaultError(reachable(denied(call.call.name, decision), local=call.local))
     return decision
 
 
@@ -175,7 +177,7 @@ def tool_request(app: AppContext, request: RequestContext, call: ClientCall) -> 
     Raises:
         FaultError: VALIDATION_INVALID_REQUEST, there is no such tool, or its arguments are others.
     """
-    tool, given = read_call(call.name, call.arguments)
+    tool, given = read_call(call.name, with_own_session(app, request, call.arguments))
     who = request.caller
     return ToolRequest(
         id=call_id(who.name, call.key),
@@ -224,8 +226,23 @@ def browser_context(app: AppContext, request: RequestContext, given: Struct) -> 
 
 def default_session(app: AppContext, request: RequestContext) -> str:
     """Return the session of a caller that names none: the same in every replica, and for nobody else to guess."""
+    return _session_named(app, request, "browser session", request.client_id)
+
+
+def with_own_session(app: AppContext, request: RequestContext, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return arguments with the id of a session in place of the name that its caller gives it.
+
+    A name belongs to its key: with another key it is another session.
+    """
+    name = arguments.get("sessionId")
+    if not isinstance(name, str) or not _OWN_NAME.fullmatch(name):
+        return arguments
+    return {**arguments, "sessionId": _session_named(app, request, "named browser session", name)}
+
+
+def _session_named(app: AppContext, request: RequestContext, kind: str, name: str) -> str:
     who = request.caller
-    words = "\n".join(("browser session", who.name, "local" if who.local else "remote", request.client_id))
+    words = "\n".join((kind, who.name, "local" if who.local else "remote", name))
     digest = hmac.digest(app.naming, words.encode(), hashlib.sha256)
     return SESSION_PREFIX + base64.urlsafe_b64encode(digest).decode().rstrip("=")
 
@@ -300,3 +317,5 @@ _WAYS: Final[Mapping[Reason, tuple[Code, tuple[Action, ...]]]] = MappingProxyTyp
 """The code of a denial, and the ways out of it, by its reason."""
 
 _MAX_QUOTED_CHARS: Final = 64
+_OWN_NAME: Final = re.compile(rf"(?!{SESSION_PREFIX})\w[\w .:-]{{0,63}}")
+"""A name that a caller may give to a session; what begins as ids do is none."""

@@ -89,7 +89,7 @@ def _read(url: str) -> httpx2.URL:
     if _literal(host) is None and not _HOST.fullmatch(host):
         raise _blocked("The host of the address is not a valid name.")
     if port is not None and not port_allowed(port):
-        raise _blocked(f"Port {port} is never fetched.")
+        raise _blocked(_port_refused(port))
     return parsed
 
 
@@ -114,6 +114,16 @@ def check_redirect(base: httpx2.URL, location: str) -> httpx2.URL:
 def port_allowed(port: int) -> bool:
     """Whether web pages may be fetched from a port."""
     return port in _WEB_PORTS or (_FIRST_FREE_PORT <= port <= _LAST_PORT and port not in _SERVICE_PORTS)
+
+
+def _port_refused(port: int) -> str:
+    """Say why no pages are fetched from a port, and what whoever serves them may do."""
+    why = (
+        "databases, queues, remote shells and the like listen there, or browsers refuse it"
+        if port in _SERVICE_PORTS
+        else "below 1024, pages are read from 80 and 443 alone"
+    )
+    return f"Port {port} is never fetched: {why}. A page that is served on another port, such as 8080, can be read."
 
 
 def networks(cidrs: Iterable[str]) -> tuple[Network, ...]:
@@ -191,7 +201,7 @@ class GuardedBackend(httpcore2.AsyncNetworkBackend):
             FaultError: SECURITY_ADDRESS_BLOCKED, SECURITY_URL_BLOCKED or NETWORK_DNS_FAILED.
         """
         if not port_allowed(port):
-            raise _blocked(f"Port {port} is never fetched.")
+            raise _blocked(_port_refused(port))
         until = None if timeout is None else anyio.current_time() + timeout
         refused_s = anyio.current_time() + _REFUSED_AFTER_S
         try:

@@ -57,6 +57,7 @@ class CreateSession(InSession, frozen=True, kw_only=True, tag="create_session"):
     whoever logs in anew: what comes of that is kept all the same.
     """
 
+    session_id: Annotated[SessionId | None, Meta(description="Any name.")] = None
     url: Address | None = None
     profile: Annotated[Profile | None, Meta(description="Saved login; needs url.")] = None
     fresh: bool = False

@@ -180,7 +180,7 @@ def _bare(kind: type[Struct]) -> ArgumentForm[Any]:
 
 
 BROWSER_TOOLS: Final[Mapping[str, Tool[Any]]] = by_name(
-    _own(do.CreateSession, Risk.ACT, "Open a browser session beside your default one."),
+    _own(do.CreateSession, Risk.ACT, "Open a further browser session."),
     _own(do.CloseSession, Risk.ACT, "End a browser session."),
     _own(
         do.CreateTab,

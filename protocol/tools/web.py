@@ -76,7 +76,9 @@ class AgentArguments(Struct, frozen=True, kw_only=True, rename="camel", forbid_u
 
     goal: Goal
     urls: Annotated[tuple[Url, ...], Meta(max_length=MAX_SOURCES, description="Pages to begin with.")] = ()
-    collection: Annotated[str | None, Meta(description="Collection to read from and to capture into.")] = None
+    collection: Annotated[
+        str | None, Meta(description="Collection to read from and to capture into; begun at need.")
+    ] = None
     tools: Annotated[
         tuple[str, ...] | None, Meta(description="Tools that the task wants; else those that the goal names.")
     ] = None

@@ -10,7 +10,7 @@ from msgspec import Struct
 from actors.answerer.extracting import layouts, structured
 from actors.answerer.extracting.citing import CitedValue, cite, missing
 from actors.answerer.extracting.evidence import Pair, SourceEvidence, normal
-from actors.answerer.extracting.filling import count_fits, fill
+from actors.answerer.extracting.filling import UNLABELLED, count_fits, fill
 from actors.answerer.extracting.layouts import RowSet
 from actors.answerer.extracting.schema import MAX_ITEMS, Leaf, Record, Rows, pointer
 from actors.answerer.extracting.slots import ArraySlot, LeafSlot, called, slots
@@ -29,6 +29,7 @@ _LEAST_SHARE = 0.3
 _NEARLY_AS_GOOD = 0.95
 _CALLED_SO = 0.15
 _NO_ROWS = "the sources have no list, table or data whose rows are such objects"
+_MAX_COLUMNS = 8
 _MAX_LISTED_CHARS = 300
 
 
@@ -72,7 +73,19 @@ def _rows(slot: ArraySlot, record: Record, texts: Sequence[SourceEvidence]) -> F
         if len(filled) > slot.rows.max_items:
             count = sum(rows.count for _, rows in chosen)
             return FilledArray(tuple(filled.values())[:-1], note=FieldFound(reason=_more(slot.rows.max_items, count)))
-    return FilledArray(tuple(filled.values()), note=None if filled else FieldFound(reason=_NO_ROWS))
+    return FilledArray(tuple(filled.values()), note=None if filled else FieldFound(reason=_no_rows(wanted, texts)))
+
+
+def _no_rows(wanted: Sequence[LeafSlot], texts: Sequence[SourceEvidence]) -> str:
+    """Say that no rows are such objects, which columns come nearest, and what is wrong with a value of theirs."""
+    first = [(text, rows.rows[0]) for text in texts for rows in _sets(text) if rows.rows]
+    nearest = max(first, key=lambda each: count_fits(wanted, each[1], each[0]), default=None)
+    columns = [pair.column for pair in nearest[1] if pair.column][:_MAX_COLUMNS] if nearest else []
+    if nearest is None or not columns or not count_fits(wanted, nearest[1], nearest[0]):
+        return _NO_ROWS
+    reasons = (cell.field.reason for cell in fill(wanted, [nearest]).values() if cell.value is None)
+    why = next((f" ({reason})" for reason in reasons if reason != UNLABELLED), "")
+    return f"{_NO_ROWS}; the nearest have {', '.join(columns)}{why}"
 
 
 def _more(most: int, count: int) -> str:
@@ -83,8 +96,7 @@ def _more(most: int, count: int) -> str:
 
 def _chosen(slot: ArraySlot, wanted: Sequence[LeafSlot], text: SourceEvidence) -> list[RowSet]:
     """Return the rows of a source that fill the object best, with those that are laid out likewise."""
-    sets = [*text.once(structured.row_sets)[:MAX_SETS], *text.once(layouts.row_sets)[:MAX_SETS]]
-    weighed = [(_fitness(slot, wanted, each, text), each) for each in sets]
+    weighed = [(_fitness(slot, wanted, each, text), each) for each in _sets(text)]
     best = max((fitness for fitness, _ in weighed), default=0.0)
     if best <= 0:
         return []
@@ -96,6 +108,10 @@ def _chosen(slot: ArraySlot, wanted: Sequence[LeafSlot], text: SourceEvidence) -
         and (each.origin, each.kind) == (first.origin, first.kind)
         and (first.origin is not FieldOrigin.STRUCTURED_DATA or each is first)
     ]
+
+
+def _sets(text: SourceEvidence) -> list[RowSet]:
+    return [*text.once(structured.row_sets)[:MAX_SETS], *text.once(layouts.row_sets)[:MAX_SETS]]
 
 
 def _fitness(slot: ArraySlot, wanted: Sequence[LeafSlot], rows: RowSet, text: SourceEvidence) -> float:
@@ -168,7 +184,7 @@ def _values(
             if cited.value is not None:
                 values.setdefault(str(cited.value).casefold(), cited)
     if not values:
-        return FilledArray(note=FieldFound(reason="nothing in the sources is labelled so"))
+        return FilledArray(note=FieldFound(reason=UNLABELLED))
     return FilledArray(values=tuple(values.values())[: slot.rows.max_items])
 
 

@@ -33,7 +33,8 @@ class Pair(Struct, frozen=True):
     """A label and what stands beside it, by what its words mean; the better of several readings of a label counts.
 
     `weight` is how sure the layout is of the two belonging together. `section` are the words of the heading above.
-    `quote` is what is cited of it, the text itself when it is empty; `ends` are its first and last cell.
+    `quote` is what is cited of it, the text itself when it is empty; `ends` are its first and last cell. `column` is
+    the name of the column that it stands in, as the page has it.
     """
 
     labels: tuple[frozenset[str], ...]
@@ -45,6 +46,7 @@ class Pair(Struct, frozen=True):
     quote: str = ""
     ends: tuple[str, str] = ("", "")
     data: bool = False
+    column: str = ""
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
@@ -61,8 +62,14 @@ async def extract(
     fields: dict[str, FieldFound] = {}
     data = _assembled(shape, "", completed.draft, fields)
     scores = [each.confidence for each in fields.values() if each.origin is not None]
-    confidence = round(sum(scores) / len(scores), 3) if scores else 0.0
+    confidence = round(_fullness(completed.draft) * sum(scores) / len(scores), 3) if scores else 0.0
     return ExtractedData(data, fields, confidence, completed.used_model, completed.all_quoted, fault)
+
+
+def _fullness(draft: Draft) -> float:
+    """Return what is left of the confidence where nothing was found for cells of rows: all of it without such."""
+    cells = [cell for filled in draft.arrays.values() for row in filled.rows for cell in row.cells.values()]
+    return math.sqrt(sum(cell.value is not None for cell in cells) / len(cells)) if cells else 1.0
 
 
 def _assembled(shape: Shape, at: str, draft: Draft, fields: dict[str, FieldFound]) -> Any:

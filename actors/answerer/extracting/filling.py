@@ -13,7 +13,7 @@ from actors.answerer.extracting.evidence import Pair, SourceEvidence
 from actors.answerer.extracting.schema import LeafKind
 from actors.answerer.extracting.slots import Fit, LeafSlot, fit
 from actors.answerer.extracting.values import Value, clock_times, read_value
-from actors.answerer.extracting.words import LIKE
+from actors.answerer.extracting.words import LIKE, spoken
 
 _SAME_PAIR = 0.03
 """A pair is given to the slots that it is like best, and to those that are nearly as like."""
@@ -25,6 +25,8 @@ _RIVAL = 0.06
 
 _PROSE, _PROSE_CHARS = 0.6, 100
 """What is left of the weight of a text of several sentences where a name or a place is asked for."""
+
+UNLABELLED = "nothing in the sources is labelled so"
 
 _TIME = frozenset({"time"})
 _STARTS = (_TIME, frozenset({"start"}), frozenset({"start", "time"}), frozenset({"hour"}))
@@ -118,11 +120,20 @@ def _decided(slot: LeafSlot, candidates: list[_Candidate]) -> CitedValue:
     valued = [each for each in candidates if each.value.value is not None]
     if not valued:
         reasons = [each.value.reason for each in candidates if each.value.reason]
-        return missing(reasons[0] if reasons else "nothing in the sources is labelled so")
+        return missing(reasons[0] if reasons else UNLABELLED)
+    valued = _called_alike(slot, valued)
     best = max(valued, key=lambda each: each.score)
     rivals = [each for each in valued if each.score >= best.score - _RIVAL]
     agreed = all(_same(slot, each.value.value, best.value.value) for each in rivals)
     return cite(slot, best.text, best.pair, best.value, best.score * (1.0 if agreed else _DISPUTED))
+
+
+def _called_alike(slot: LeafSlot, valued: list[_Candidate]) -> list[_Candidate]:
+    """Return those in a column of the very name of the slot, where they are as good as others of the same meaning."""
+    name = spoken(slot.at.rpartition("/")[2])
+    named = [each for each in valued if each.pair.column and spoken(each.pair.column) == name]
+    best = max((each.score for each in valued), default=0.0)
+    return named if any(each.score >= best - _SAME_PAIR for each in named) else valued
 
 
 def _same(slot: LeafSlot, one: Any, other: Any) -> bool:

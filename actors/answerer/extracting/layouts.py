@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from msgspec import Struct, structs
 
@@ -27,6 +29,9 @@ _MAX_LED_CHARS, _MIN_LED = 60, 3
 _MAX_ROW_CHARS = 200
 _MIN_ABOUT_WORDS, _ABOUT = 4, 0.8
 _MIN_COMPARED, _MAX_COMPARED = 3, 20
+_ACROSS = {2: 4, 3: 3}
+"""Words of a text that stands in each of so few columns: "New York" may be the city, the county and the state."""
+
 _COLON = re.compile(r"\s?[:\uff1a]\s*(?!//)")
 _PARTS = re.compile(r"\s+[|·•‧/]\s+|\s{0,2}[|·•]\s{0,2}|\t|[,;]\s+(?=[^\W\d_][\w .-]{0,30}:\s)")
 _NUMBERED_LABEL = re.compile(
@@ -91,13 +96,35 @@ def row_sets(text: SourceEvidence) -> tuple[RowSet, ...]:
 def _of_grid(table: ExtractedTable) -> Iterator[RowSet]:
     words = meanings(table.caption) if isinstance(table.caption, str) else frozenset[str]()
     for columns, rows in ((table.headers, table.rows), *_turned(table)):
-        labels = [(meanings(column),) for column in columns]
-        yield RowSet(tuple(_rows(labels, rows, FieldOrigin.TABLE)), words, FieldOrigin.TABLE, len(rows))
+        labels = _labels_of_headers(columns)
+        yield RowSet(tuple(_rows(columns, labels, rows, FieldOrigin.TABLE)), words, FieldOrigin.TABLE, len(rows))
+
+
+def _labels_of_headers(headers: Sequence[str]) -> list[tuple[frozenset[str], ...]]:
+    """Return what each column is: its header, and the part of it that its group of columns does not share."""
+    own = [_beyond_group(headers, at) for at in range(len(headers))]
+    alone = Counter(own)
+    return [
+        (meanings(header), meanings(rest)) if rest and rest != header and alone[rest] == 1 else (meanings(header),)
+        for header, rest in zip(headers, own, strict=True)
+    ]
+
+
+def _beyond_group(headers: Sequence[str], at: int) -> str:
+    """Return a header without the words that it begins with as the column beside it does."""
+    words = headers[at].split()
+    beside = [headers[near].split() for near in (at - 1, at + 1) if 0 <= near < len(headers)]
+    shared = max((sum(1 for _ in takewhile(_are_same, zip(words, other, strict=False))) for other in beside), default=0)
+    return " ".join(words[shared:])
+
+
+def _are_same(words: tuple[str, str]) -> bool:
+    return words[0] == words[1]
 
 
 def _of_records(records: RecordList) -> RowSet:
     labels = [_labels_of(name, [row[at] for row in records.rows]) for at, name in enumerate(records.columns)]
-    rows = tuple(_rows(labels, records.rows, FieldOrigin.RECORD))
+    rows = tuple(_rows(records.columns, labels, records.rows, FieldOrigin.RECORD))
     return RowSet(rows, meanings(records.caption), FieldOrigin.RECORD, len(records.rows))
 
 
@@ -109,21 +136,33 @@ def _labels_of(name: str, cells: Sequence[str]) -> tuple[frozenset[str], ...]:
 
 
 def _rows(
-    labels: Sequence[tuple[frozenset[str], ...]], rows: Sequence[Sequence[str]], origin: FieldOrigin
+    columns: Sequence[str],
+    labels: Sequence[tuple[frozenset[str], ...]],
+    rows: Sequence[Sequence[str]],
+    origin: FieldOrigin,
 ) -> Iterator[tuple[Pair, ...]]:
     weight = 0.95 if origin is FieldOrigin.TABLE else 0.9
     for row in rows[:MAX_ROWS]:
-        if origin is FieldOrigin.TABLE and _TOTAL.fullmatch(next(filter(None, row), "").strip(" :")):
+        if origin is FieldOrigin.TABLE and _is_no_record(row):
             continue
         cells = [cell for cell in row if cell.strip()]
         quote, ends = "", ("", "")
         if origin is FieldOrigin.TABLE and sum(map(len, cells)) <= _MAX_ROW_CHARS:
             quote, ends = " ".join(cells), (cells[0], cells[-1]) if len(cells) > 1 else ("", "")
         yield tuple(
-            Pair(label, cell, origin, weight, (cell,) if "://" in cell[:9] else (), quote=quote, ends=ends)
-            for label, cell in zip(labels, row, strict=False)
+            Pair(
+                label, cell, origin, weight, (cell,) if "://" in cell[:9] else (), quote=quote, ends=ends, column=column
+            )
+            for column, label, cell in zip(columns, labels, row, strict=False)
             if cell.strip() not in {"", "-", "\u2013", "\u2014"}
         )
+
+
+def _is_no_record(row: Sequence[str]) -> bool:
+    """Return whether a row is a sum, or one text across all columns: a heading within the table, or a note below it."""
+    first = next(filter(None, row), "")
+    is_across = len(row) > 1 and set(row) == {first} and any(map(str.isalpha, first))
+    return (is_across and len(first.split()) >= _ACROSS.get(len(row), 1)) or bool(_TOTAL.fullmatch(first.strip(" :")))
 
 
 def _turned(table: ExtractedTable) -> Iterator[tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]]:
@@ -182,7 +221,7 @@ def _of_table(table: ExtractedTable) -> Iterator[Pair]:
                     )
     elif len(table.rows) == 1 and any(table.headers):
         labels = [(meanings(header),) for header in table.headers]
-        yield from next(iter(_rows(labels, table.rows, FieldOrigin.TABLE)), ())
+        yield from next(iter(_rows(table.headers, labels, table.rows, FieldOrigin.TABLE)), ())
 
 
 def _of_lines(lines: Sequence[Line]) -> Iterator[Pair]:

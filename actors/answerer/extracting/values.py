@@ -20,6 +20,7 @@ from actors.extraction.parse.addresses import on_the_web
 MAX_TEXT_CHARS = 2_000
 
 _LINKED = frozenset({"url", "website", "image"})
+_DATE = frozenset({"date"})
 
 NO_TIME = "the page names a day without a time: ask for format date"
 
@@ -119,7 +120,13 @@ def _text(leaf: Leaf, field: FieldWords, given: RawText) -> Value:
         leaf.max_length or MAX_TEXT_CHARS, MAX_TEXT_CHARS
     ):
         return NONE
-    return Value(text, text)
+    is_day = field.core != _DATE or not _is_time_alone(text)
+    return Value(text, text) if is_day else Value(None, text, f"the page gives a time of day alone: {text[:80]}")
+
+
+def _is_time_alone(text: str) -> bool:
+    """Return whether a text says a time of day, or from when to when, and no day."""
+    return bool(clock_times(text)) and not any(map(str.isalnum, _CLOCK.sub("", text)))
 
 
 def _number(leaf: Leaf, field: FieldWords, given: RawText) -> Value:

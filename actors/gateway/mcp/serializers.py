@@ -34,9 +34,10 @@ def tool_answer(answer: ToolAnswer, *, text_alone: bool = False) -> Wire:
         {"type": "image", "data": base64.b64encode(image.data).decode(), "mimeType": image.media_type}
         for image in answer.images
     )
+    text = f"{answer.text}\n\n{answer.asked_data}" if text_alone and answer.asked_data else answer.text
     written: Wire = {
         "resultType": "complete",
-        "content": [{"type": "text", "text": answer.text}, *images, *map(_link, answer.links)],
+        "content": [{"type": "text", "text": text}, *images, *map(_link, answer.links)],
         "structuredContent": _data(answer),
         "isError": answer.is_error,
     }

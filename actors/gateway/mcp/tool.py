@@ -42,7 +42,8 @@ class ToolLink(Struct, frozen=True):
 class ToolAnswer(Struct, frozen=True):
     """What a tool answers: the text for a model, the same as data, pictures, links to more, and what to call next.
 
-    `is_error`: it tells of something that came to nothing.
+    `is_error`: it tells of something that came to nothing. `asked_data` are data that the call has asked for, as text,
+    for clients that get the text alone.
     """
 
     text: str
@@ -51,6 +52,7 @@ class ToolAnswer(Struct, frozen=True):
     links: tuple[ToolLink, ...] = ()
     next_actions: tuple[NextAction, ...] = ()
     is_error: bool = False
+    asked_data: str = ""
 
 
 ErrorRenderer = Callable[[Fault, str, Mapping[str, Any]], tuple[str, Struct]]
@@ -80,6 +82,8 @@ class BuiltinTool(Struct, Generic[A], frozen=True):
     answer_fields: tuple[str, ...] = ()
     plain: frozenset[str] = frozenset()
     words_in_text: bool = False
+    local: bool = False
+    """Whether it is for local clients alone; others are not shown it."""
     asks: bool = False
     """Whether it may have to ask the user, though it is done here."""
     annotations: ToolAnnotations | None = None

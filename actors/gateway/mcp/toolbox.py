@@ -26,10 +26,12 @@ from actors.gateway.mcp.tool import BuiltinTool, ErrorRenderer, ToolAnswer, rend
 from actors.gateway.mcp.tools import act, agent, browser, collections, core, flows, patterns, runs
 from actors.gateway.mcp.toolsets import Toolset
 from actors.gateway.mending import with_mended
-from actors.gateway.recovery import BROWSE
+from actors.gateway.recovery import BROWSE, reachable
 from actors.gateway.request import RequestContext
+from actors.gateway.tool_calls import with_own_session
 from bus import conversation, span
 from bus.context import current_conversation
+from protocol.browsers.operations import CreateSession
 from protocol.codec import malformed
 from protocol.faults import Code, FaultError, fault
 from protocol.offers.offer import OfferedTool
@@ -68,6 +70,12 @@ class McpTool(Struct, frozen=True):
     call: Callable[[Context, CallToolRequestParams], Awaitable[Wire]]
     render_error: ErrorRenderer = render_error
     words_in_text: bool = False
+    local: bool = False
+
+    def is_for(self, request: RequestContext) -> bool:
+        """Return whether the caller has chosen it and may call it."""
+        caller = request.caller
+        return self.toolset in request.toolsets and self.scope in caller.scopes and (caller.local or not self.local)
 
     def declared_to(self, context: Context) -> Tool:
         """Return what the client gets of it: without a schema of data where it gets the text alone."""
@@ -87,9 +95,7 @@ class Toolbox:
     def tools(self, context: Context) -> list[Tool]:
         """List the tools that the caller may call, in the same order each time."""
         request = context.lifespan_context
-        toolsets, scopes = request.toolsets, request.caller.scopes
-        listed = (tool for tool in self._all(request) if tool.toolset in toolsets and tool.scope in scopes)
-        return [tool.declared_to(context) for tool in listed]
+        return [tool.declared_to(context) for tool in self._all(request) if tool.is_for(request)]
 
     def input_schema(self, name: str) -> Mapping[str, Any] | None:
         """Return the schema of a tool some of whose arguments may have to stand in headers, too; ours have no such."""
@@ -116,7 +122,7 @@ class Toolbox:
                 request.caller.require(tool.scope)
                 return await tool.call(context, params)
             except FaultError as failure:
-                error = failure.fault
+                error = reachable(failure.fault, local=request.caller.local)
             except MCPError:
                 raise
             except Exception:
@@ -142,8 +148,8 @@ def builtin(app: AppContext, name: str, row: BuiltinTool[A]) -> McpTool:
     """Make the tool of a row of ours; for a client that takes one, a task may be begun in place of a call."""
 
     async def call(context: Context, params: CallToolRequestParams) -> Wire:
-        arguments = _decoded(name, row.arguments, params.arguments or {})
         request = context.lifespan_context
+        arguments = _decoded(name, row.arguments, with_own_session(app, request, params.arguments or {}))
         if row.asks or row.tool.actor is not None:  # what others run may be asked about
             request = replace(request, approver=ClientUser(context, params))
         task = await row.begin(app, request, arguments) if row.begin is not None and supports_tasks(context) else None
@@ -155,7 +161,15 @@ def builtin(app: AppContext, name: str, row: BuiltinTool[A]) -> McpTool:
             return needed.to_wire()
         return serializers.tool_answer(answer, text_alone=row.words_in_text and shows_data_alone(context))
 
-    return McpTool(_declaration(name), row.toolset, row.scope, call, row.render_error, words_in_text=row.words_in_text)
+    return McpTool(
+        declaration=_declaration(name),
+        toolset=row.toolset,
+        scope=row.scope,
+        call=call,
+        render_error=row.render_error,
+        words_in_text=row.words_in_text,
+        local=row.local,
+    )
 
 
 def warm() -> None:
@@ -193,9 +207,13 @@ def _decoded(name: str, arguments: type[A], given: Mapping[str, Any]) -> A:
     except msgspec.ValidationError as error:
         failure = malformed(Code.VALIDATION_INVALID_REQUEST, str(error), arguments)
     if failure.fault.field == _SESSION_ID and isinstance(given.get(_SESSION_ID), str):
+        if name == _CREATE_SESSION:
+            raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, _NO_NAME, field=_SESSION_ID))
         raise FaultError(fault(Code.SESSION_NOT_FOUND, field=_SESSION_ID))  # what can be no id is nobody's
     raise failure if name != BROWSE else FaultError(with_mended(failure.fault, arguments, dict(given), None))
 
 
 _SESSION_ID = "sessionId"
+_CREATE_SESSION = browser.tool_of(CreateSession)
+_NO_NAME = "sessionId: a name of 1 to 64 letters, digits, blanks and .:-_ that begins unlike an id, or leave it out"
 _FACTS = {"mcp.method.name": "tools/call", "gen_ai.operation.name": "execute_tool"}

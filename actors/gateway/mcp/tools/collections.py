@@ -31,12 +31,13 @@ _DESTROYS: Final = ToolAnnotations(destructive_hint=True)
 
 
 def outcome_answer(outcome: ToolOutcome) -> ToolAnswer:
-    """Return what came of a call: its payload as data, and with all that it has read as text in a frame."""
+    """Return what came of a call: its payload as data, and with all else that it has read as text in a frame."""
     result = outcome.result
     payload: Mapping[str, Any] = {} if result is None else result.payload
     read = () if result is None else result.documents
-    parts = {"result": msgspec.json.encode(payload).decode()}
-    parts |= {f"document {number}": _words(one.content) for number, one in enumerate(read, 1)}
+    encoded = msgspec.json.encode(payload).decode()
+    further = [words for words in (_words(one.content) for one in read) if not _is_told(words, encoded)]
+    parts = {"result": encoded} | {f"document {number}": words for number, words in enumerate(further, 1)}
     share = MAX_TEXT_BYTES // len(parts)
     shown = {name: cut_text(text, share) for name, text in parts.items() if text}
     return ToolAnswer(framed_parts(shown, secrets.token_hex(BOUNDARY_BYTES)), payload)
@@ -45,6 +46,11 @@ def outcome_answer(outcome: ToolOutcome) -> ToolAnswer:
 def _words(content: Struct) -> str:
     markdown = getattr(content, "markdown", None)
     return markdown if isinstance(markdown, str) else msgspec.json.encode(content).decode()
+
+
+def _is_told(words: str, encoded: str) -> bool:
+    """Return whether the payload has the words of a document: hits are both."""
+    return words in encoded or msgspec.json.encode(words).decode()[1:-1] in encoded
 
 
 def _row(tool: Tool[Any]) -> BuiltinTool[Any]:

@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
 from mcp.types import ToolAnnotations
 from msgspec import UNSET, Struct, UnsetType, structs
 
@@ -48,8 +49,19 @@ async def _browse(app: AppContext, request: RequestContext, arguments: BrowseArg
     goes_on = options.cursor is not None
     text = result_text(result, secrets.token_hex(BOUNDARY_BYTES), goes_on=goes_on)
     is_first = result.content.cursor is not UNSET and not goes_on and options.session_profile is None
-    data = page_data(result, options)
-    return ToolAnswer(text, data, links=(page_link(arguments.url),) if is_first else ())
+    further = requested_data(result, options, max(MAX_BYTES, options.max_chars or 0))
+    return ToolAnswer(
+        text,
+        page_data(result, options),
+        links=(page_link(arguments.url),) if is_first else (),
+        asked_data=_as_text({"data": further} if further else {}),
+    )
+
+
+def _as_text(further: Mapping[str, Any]) -> str:
+    """Write data under labels of ours, framed as the web's own."""
+    parts = {label: msgspec.json.encode(data).decode() for label, data in further.items()}
+    return framed_parts(parts, secrets.token_hex(BOUNDARY_BYTES)) if parts else ""
 
 
 BROWSE = BuiltinTool(
@@ -179,7 +191,9 @@ async def _browse_batch(app: AppContext, request: RequestContext, arguments: Bat
     batch = digest(await browse_all(app, request, pages), arguments.options)
     without_words = structs.replace(batch, items=tuple(structs.replace(one, excerpt=UNSET) for one in batch.items))
     data = without_words if Part.MARKDOWN not in arguments.options.include else batch
-    return ToolAnswer(digest_text(batch, secrets.token_hex(BOUNDARY_BYTES)), data)
+    numbered = enumerate(batch.items, 1)
+    further = {f"data of page {number}": item.data for number, item in numbered if item.data is not UNSET}
+    return ToolAnswer(digest_text(batch, secrets.token_hex(BOUNDARY_BYTES)), data, asked_data=_as_text(further))
 
 
 BATCH = BuiltinTool(

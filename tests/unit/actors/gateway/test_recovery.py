@@ -11,7 +11,7 @@ import pytest
 
 from actors.gateway.mcp.toolbox import TOOLS
 from actors.gateway.mending import mended
-from actors.gateway.recovery import MAX_CALLS, FailedCall, flat_arguments, recovered
+from actors.gateway.recovery import MAX_CALLS, FailedCall, flat_arguments, reachable, recovered
 from actors.gateway.rest.browse import BrowseRequest
 from protocol.actions import Action
 from protocol.browse import BrowseOptions, Freshness, contradiction
@@ -199,3 +199,17 @@ def test_a_request_that_breaks_the_contract_is_mended(given: Any, wanted: Any) -
 )
 def test_what_would_be_another_request_is_not_mended(given: Any) -> None:
     assert mended(BrowseRequest, given) is None
+
+
+def test_who_may_not_log_in_by_credentials_is_told_how_a_login_is_saved() -> None:
+    told = advice(BrowseOptions(), fault(Code.AUTH_MISSING_SESSION))
+
+    assert reachable(told, local=True) == told
+    here, there = told.actions[0], reachable(told, local=False).actions[0]
+    assert (here.tool_to_use, there.action, there.tool_to_use, there.request) == (
+        "run_task_template",
+        "log_in",
+        None,
+        None,
+    )
+    assert "weft sessions import" in there.description

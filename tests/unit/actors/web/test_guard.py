@@ -245,3 +245,12 @@ OWN = guard.networks(("127.0.0.0/8", "10.1.0.0/16", "fd00::/8", "93.184.0.0/16")
 )
 def test_an_address_of_an_allowed_private_network_is_owned(host: str, own: bool) -> None:  # noqa: FBT001 - a row
     assert guard.is_own(host, OWN) == own
+
+
+@pytest.mark.parametrize(("port", "why"), [(9300, "databases"), (81, "80 and 443 alone")])
+def test_a_port_that_is_refused_is_told_with_the_reason(port: int, why: str) -> None:
+    with pytest.raises(FaultError) as caught:
+        guard.check_url(f"http://example.com:{port}/")
+
+    assert why in caught.value.fault.message
+    assert "8080" in caught.value.fault.message

@@ -133,6 +133,54 @@ async def test_an_array_is_cut_where_it_says_so_itself() -> None:
     assert result.fields[""].reason.startswith("2 of about 3 rows")
 
 
+TIMETABLE = """<main><h1>Ferries</h1><p>Ferries between the two piers, all year round.</p><table>
+<thead><tr><th rowspan=2>Boat<th colspan=2>North Pier<th colspan=2>South Pier<th rowspan=2>Remarks</tr>
+<tr><th>Dep.<th>Gate<th>Arr.<th>Gate</tr></thead>
+<tbody><tr><td>Heron<td>06:10<td>3<td>06:40<td>1<td>daily</tr><tr><td>Egret<td>07:10<td>2<td>07:40<td>1<td></tr></tbody>
+<tfoot><tr><td colspan=6>B = bicycles are taken</tr></tfoot></table></main>"""
+
+
+async def test_a_column_is_known_by_its_own_words_beside_those_of_its_group() -> None:
+    page = source_of(TIMETABLE)
+
+    short = await by_rule(record(boats=rows(boat=TEXT, dep=TEXT, arr=TEXT)), page)
+    long = await by_rule(record(boats=rows(boat=TEXT, departure=TEXT, arrival=TEXT, gate=TEXT)), page)
+
+    heron = {"boat": "Heron", "dep": "06:10", "arr": "06:40"}
+    assert short.data["boats"] == [heron, {"boat": "Egret", "dep": "07:10", "arr": "07:40"}]
+    assert [row["arrival"] for row in long.data["boats"]] == ["06:40", "07:40"]
+    assert [row["gate"] for row in long.data["boats"]] == [None, None]  # of which pier, nobody knows
+    assert long.confidence < short.confidence
+
+
+async def test_a_time_of_day_is_no_date() -> None:
+    items = "".join(
+        f"<li><a href='/{name}'><h3>{name}</h3></a><span class=date>{when}</span><span class=hall>{hall}</span></li>"
+        for name, when, hall in [("Choir", "19:30", "East"), ("Waltz", "20:00", "West"), ("Brass", "18:00", "North")]
+    )
+    page = source_of(f"<main><h1>This week</h1><p>What is played in the halls.</p><ul>{items}</ul></main>")
+
+    with_hall = await by_rule(record(concerts=rows(name=TEXT, date=TEXT, hall=TEXT)), page)
+    without = await by_rule(record(concerts=rows(name=TEXT, date=TEXT)), page)
+
+    assert with_hall.data["concerts"][0] == {"name": "Choir", "date": None, "hall": "East"}
+    assert with_hall.fields["/concerts/0/date"].reason == "the page gives a time of day alone: 19:30"
+    assert without.fields["/concerts"].reason.endswith("the page gives a time of day alone: 19:30)")
+
+
+async def test_of_two_columns_of_one_meaning_that_of_the_very_name_counts() -> None:
+    people = (("Ada Reed", "Miller"), ("Jo Marsh", "Weaver"))
+    body = "".join(f"<tr><td>{title}<td>{name}<td>Elm</tr>" for name, title in people)
+    page = source_of(
+        f"<main><h1>Staff</h1><p>Who works here.</p><table><tr><th>Title<th>Name<th>City</tr>{body}</table></main>"
+    )
+
+    result = await by_rule(rows(name=TEXT, title=TEXT, city=TEXT), page)
+
+    assert result.data[0] == {"name": "Ada Reed", "title": "Miller", "city": "Elm"}
+    assert result.confidence > 0.9
+
+
 async def test_what_a_source_does_not_list_is_an_empty_array_with_the_reason() -> None:
     result = await by_rule(record(wines=rows(grape=TEXT, vintage=NUMBER)), source("directory-huts"))
 

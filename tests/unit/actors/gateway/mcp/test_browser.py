@@ -256,6 +256,39 @@ async def test_a_session_that_is_created_is_a_new_one() -> None:
     assert result.structured_content == {"sessionId": SESSION, "schemaVersion": "1.0"}
 
 
+async def test_a_session_has_the_name_that_its_caller_gives_it() -> None:
+    named = [await _order_of("create_session", "work"), await _order_of("list_tabs", "work")]
+    others = [await _order_of("create_session", "play"), await _order_of("create_session", "work", Caller("other"))]
+
+    assert re.fullmatch(r"sess_[A-Za-z0-9_-]{43}", str(named[0]))
+    assert (named[0] == named[1], len({*named, *others})) == (True, 3)
+
+
+async def _order_of(tool: str, session: str, who: Caller = REMOTE) -> str | None:
+    bus = Browser(came.Tabs())
+    await called(bus, tool, who, sessionId=session)
+    return bus.order.do.session_id
+
+
+@pytest.mark.parametrize("name", ["", "sess_short", "a" * 65, "../b"])
+async def test_what_can_be_no_name_of_a_session_is_refused_with_a_way_out(name: str) -> None:
+    created = error_of(await called(Browser(came.Tabs()), "create_session", sessionId=name))
+    sought = error_of(await called(Browser(came.Tabs()), "list_tabs", sessionId=name))
+
+    assert (created.error_code, created.details.field) == (ErrorCode.INVALID_PARAMETER, "sessionId")
+    assert "leave it out" in created.error
+    assert sought.error_code is ErrorCode.SESSION_NOT_FOUND
+
+
+async def test_what_is_for_local_clients_is_shown_to_them_alone() -> None:
+    names = list[set[str]]()
+    for who in (LOCAL, REMOTE):
+        async with connected(Browser(came.Tabs()), who) as client:
+            names.append({tool.name for tool in (await client.list_tools()).tools})
+
+    assert names[0] - names[1] == {"execute_javascript", "upload_file"}
+
+
 async def test_every_call_is_an_order_of_its_own() -> None:
     bus = Browser(came.Acted(session_id=SESSION, success=True))
 

@@ -37,9 +37,9 @@ everybody = pytest.mark.parametrize("name", TOOLS)
 
 
 async def listed(toolsets: frozenset[Toolset] = DEFAULT_TOOLSETS) -> ListToolsResult:
-    """List the tools as a client gets them."""
+    """List the tools as a local client gets them, which gets all."""
     app = AppContext(bus=FakeBus(), grace_ms=0, version="1")
-    request = RequestContext(caller=Caller("someone", EVERY_SCOPE), toolsets=toolsets)
+    request = RequestContext(caller=Caller("someone", EVERY_SCOPE, local=True), toolsets=toolsets)
     async with Client(make_server(app, request=request)) as client:
         return await client.list_tools()
 

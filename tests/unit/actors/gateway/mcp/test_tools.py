@@ -89,7 +89,7 @@ async def test_the_tool_is_announced_with_its_schemas(mode: str) -> None:
 
     tool, *others = listed.tools
     assert (listed.meta or {})["schemaVersion"] == "1.0"
-    _, *further = (name for name, one in TOOLS.items() if one.toolset in DEFAULT_TOOLSETS)
+    _, *further = (name for name, one in TOOLS.items() if one.toolset in DEFAULT_TOOLSETS and not one.local)
     assert [other.name for other in others] == further
     assert (tool.name, tool.title) == ("browse", "Read a web page")
     asked, answered = schema(TOOLS["browse"].arguments), schema(BrowseResult)
@@ -181,6 +181,19 @@ async def test_a_client_that_shows_data_in_place_of_text_gets_the_text_alone(
 
     assert (result.structured_content is None, tool.output_schema is None) == (alone, alone)
     assert "Words about looms." in text_of(result)
+
+
+@eras
+@pytest.mark.parametrize("program", ["claude-code", "other"])
+async def test_data_that_are_asked_for_are_text_where_the_text_is_all(mode: str, program: str) -> None:
+    bus = FakeBus(browsed(tables=(TABLE,)))
+
+    async with connected(bus, mode, program) as client:
+        asked = text_of(await client.call_tool("browse", {"url": URL, "include": ["tables"]}))
+        plain = text_of(await client.call_tool("browse", {"url": URL}))
+
+    framed = '\n{"tables":[{"headers":["Loom","Shafts"],"rows":[["Jack","8"]]}]}\n'
+    assert (framed in asked, "Jack" in plain) == (program == "claude-code", False)
 
 
 @eras
