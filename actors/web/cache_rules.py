@@ -139,6 +139,8 @@ class CacheLookup:
     def storable(self, response: httpx2.Response, now: float) -> Fields | None:
         """Return the header fields to store of an answer, or None if it may not be stored (RFC 9111 §3)."""
         control = response.headers.get("cache-control")
+        if not self.partition and "private" in cache_directives(control):  # what has no session is kept for everybody
+            return None
         if not may_store(response.status_code, control, response.headers.get("vary", ""), self.directives):
             return None
         fields = _fields(response.headers, now)

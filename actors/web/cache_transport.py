@@ -42,7 +42,7 @@ class Served(TypedDict):
 
 
 class CachingTransport(httpx2.AsyncBaseTransport):
-    """A private cache in front of another transport; the extension `partition` of a request says whose it is."""
+    """A cache in front of another transport; the extension `partition` of a request says whose, "" is everybody's."""
 
     def __init__(self, inner: httpx2.AsyncBaseTransport, store: AnswerStore, clock: Clock, max_body: int) -> None:
         """Keep bodies of up to `max_body` bytes."""

@@ -78,7 +78,7 @@ HEURISTICS = (
     case("4.2.2", "302 is none", (CHANGED, ("Location", "/elsewhere")), F, after=50, status=302),
     case("4.2.2", "500 is none", (CHANGED,), F, after=50, status=500),
     case("4.2.2", "403 is one if it is public", (CHANGED, control("public")), C, after=50, status=403),
-    case("4.2.2", "403 is none if it is private", (CHANGED, control("private")), V, after=50, status=403),
+    case("4.2.2", "403 is none if it is private", (CHANGED, control("private")), F, after=50, status=403),
 )
 
 STORING = (
@@ -90,7 +90,14 @@ STORING = (
     case("3", "400 with nothing said is not kept", (ETAG,), F, status=400),
     case("3", "400 with Expires is kept", (("Expires", "{+60}"),), C, status=400),
     case("3.3", "part of an answer is not kept", (*MINUTE, ("Content-Range", "bytes 0-2/3")), F, status=206),
-    case("5.2.2.7", "private is for a private cache", (control("private, max-age=60"),), C, after=59),
+    case("5.2.2.7", "private is not for everybody", (control("private, max-age=60"),), F, after=59),
+    flow(
+        "5.2.2.7",
+        "private is for the cache of a session",
+        Step(F, site=Origin((control("private, max-age=60"),)), partition="a"),
+        Step(C, 1, partition="a"),
+        Step(F, 2, partition="b"),
+    ),
     case("5.2.2.9", "public", (control("public, max-age=60"),), C, after=59),
     case("5.2.2.3", "must-understand outweighs no-store", (control("must-understand, no-store, max-age=60"),), C),
     case("5.2.2.5", "no-store with a lifetime and validators", (control("max-age=60, no-store"), ETAG), F),
