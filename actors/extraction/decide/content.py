@@ -65,6 +65,14 @@ _KEPT_SHARE = 0.25
 _BY_ADDRESS = 0.7
 """What the address alone says of home pages and searches."""  # a judgement: no gold page has these types
 
+_PAID = re.compile(
+    r"\W*(?:sponsored(?: (?:result|listing|post))?|promoted|paid (?:result|listing)|anzeige|gesponsert|sponsorisé"
+    r"|annonce|patrocinad[oa]|sponsorizzato|gesponsord|sponsrad|sponsorowane|реклама|広告|广告|광고)\W*"
+)
+_PAID_CHARS, _PAID_WORDS = 30, 80
+"""Characters of a label that says that somebody has paid for what it stands on, and words of such a thing at most: the
+same label above an article stands on what is shown beside it."""
+
 _SUBHEADINGS = frozenset({"h2", "h3", "h4", "h5", "h6"})
 _SPACERS = frozenset({"br", "hr", "wbr"})
 
@@ -149,13 +157,26 @@ def _select(page: Page, blocks: list[Block]) -> _Selection:
     groups = Groups.of(arrays, columns)
     probabilities = probability(adjusted_scores(scores, groups, columns, arrays.tokens, types))
     cutoff = best_cutoff(probabilities, arrays.tokens)
+    kept = cutoff.kept | _paid_labels(arrays, cutoff.kept)
     evidence = cutoff_evidence(cutoff, probabilities, columns, arrays.tokens, types)
     return _Selection(
-        tuple(block for block, kept in zip(blocks, cutoff.kept.tolist(), strict=True) if kept),
+        tuple(block for block, is_kept in zip(blocks, kept.tolist(), strict=True) if is_kept),
         expected_f1(trained.sure, evidence),
         _page_types(types, page.url),
         tuple(_marked_elements(arrays, cutoff.kept)),
     )
+
+
+def _paid_labels(arrays: BlockArrays, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return the labels on what is kept and was paid for: without them a reader takes it for something else."""
+    labels = np.zeros(len(kept), np.bool_)
+    for at, block in enumerate(arrays.blocks):
+        if len(block.text) > _PAID_CHARS or not _PAID.fullmatch(block.text.lower()):
+            continue
+        around = arrays.up[arrays.box[at]]
+        inside = slice(arrays.first[around], arrays.end[around])
+        labels[at] = kept[inside].any() and arrays.tokens[inside].sum() <= _PAID_WORDS
+    return labels
 
 
 def _is_first_heading(block: Block) -> bool:

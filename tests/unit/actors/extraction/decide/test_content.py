@@ -161,3 +161,11 @@ def test_the_same_page_gives_the_same_choice() -> None:
 def test_the_model_is_small() -> None:
     assert len(bytes_of(CONTENT_MODEL)) < 2_000_000
     assert content_model() is content_model()
+
+
+def test_a_label_that_something_was_paid_for_stays_on_it_alone() -> None:
+    story = " ".join(SENTENCES)
+    hit = f"<li><span>Sponsored</span><h3><a href=/1>{SENTENCES[0]}</a></h3><p>{SENTENCES[0]}</p></li>"
+
+    assert chosen(f"<main><h1>Hits</h1><ul>{hit}</ul><p>{story}</p></main>").text.split("\n").count("Sponsored") == 1
+    assert "Sponsored" not in chosen(f"<main><span>Sponsored</span><h1>A story</h1><p>{story} {story}</p></main>").text
