@@ -113,10 +113,10 @@ def conclusion(state: TaskState) -> str:
 def confidence_of(state: TaskState) -> float:
     """Return how sure it is that a task is done: no surer than the least sure of its choices, and of their verdicts."""
     taken = [one for one in state.actions if not one.remedy and one.verdict is not None and one.verdict.succeeded]
-    if not taken:
-        return READ_CONFIDENCE
     last = {one.step: one.verdict for one in state.actions if not one.remedy}
     shown = not any(one is not None and one.without_trace for one in last.values())
+    if not taken:
+        return READ_CONFIDENCE if shown else UNSEEN_CONFIDENCE
     choices = (one.confidence for one in taken)
     verdicts = (one.verdict.confidence for one in taken if one.verdict is not None)
     return round(min(_sure(taken[-1]), *choices, *verdicts, 1.0 if shown else UNSEEN_CONFIDENCE), 3)

@@ -248,7 +248,7 @@ class Round:
                 await self._end_step(solution)
                 return None
             case UserAsked():
-                return await self._finish() if looks_done(state) else await self._ask(solution)
+                return await (self._finish() if looks_done(state) and not page.dialog else self._ask(solution))
             case Unsolved():
                 return await self._without_solution(state, page)
 

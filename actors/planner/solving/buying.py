@@ -18,7 +18,7 @@ from actors.planner.solving.queries import fill_query
 from actors.planner.solving.scene import Scene
 from actors.planner.solving.special import press_specially
 from actors.planner.solving.targets import NodeFit, phrase_of, same_thing
-from actors.planner.solving.vocabulary import LEAST, MOST
+from actors.planner.solving.vocabulary import LEAST, MOST, STOP_WORDS
 from actors.planner.solving.words import bare, count_of, stems, tokens
 from protocol.acting.steps import TakenAction
 from protocol.acting.tree import SemanticNode
@@ -207,9 +207,11 @@ def _add_by(adder: NodeFit, thing: str, instruction: Instruction, scene: Scene, 
 
 
 def _adds(node: SemanticNode, place: str) -> bool:
-    low = node.name.casefold()
-    return (
-        same_thing(node.name, "add to cart")
-        or same_thing(node.name, "plus")
-        or ("add" in tokens(low) and bool(stems(place) & stems(low)))
-    )
+    """Return whether a control adds something to a place; to a cart also where it does not say to what."""
+    named = "add" in tokens(node.name) and bool(stems(place) & stems(node.name))
+    return named or same_thing(node.name, "plus") or (_is_cart(place) and same_thing(node.name, "add to cart"))
+
+
+def _is_cart(place: str) -> bool:
+    words = [word for word in tokens(place) if word not in STOP_WORDS]
+    return not words or any(same_thing(word, "cart") for word in words)

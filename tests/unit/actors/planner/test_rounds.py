@@ -243,6 +243,17 @@ async def test_a_step_is_not_over_as_long_as_its_last_action_was_not_done() -> N
         assert {one.status for one in shown.state.plan.steps} == {PlanStepStatus.COMPLETED}
 
 
+async def test_what_left_no_trace_is_not_done_only_because_a_rule_calls_it_over() -> None:
+    async with world() as this:
+        this.dead = frozenset({"1"})
+        log = await this.begun("A")
+        this.perform(await this.round(log).take(this.page, ClientEvidence()))
+        this.over = StepOver(why="It was clicked.")
+        outcome = await this.run("A")
+
+        assert (outcome.state.status, outcome.state.options) == (ActingStatus.NEEDS_USER_INPUT, ("yes", "no"))
+
+
 async def test_what_nobody_knows_is_asked_of_the_user() -> None:
     """Without a model, a goal that no rule understands and a step that has no control wait for words."""
     async with world() as this:

@@ -43,6 +43,8 @@ _CHOICES = (
     ("Open Gym Flex", _CARDS, "click", "2", ""),
     ("Open Snow Grip", _CARDS, "click", "5", ""),
     ("Click Gym Flex", _CARDS, "click", "2", ""),
+    ("Add Gym Flex to the cart", _CARDS, "click", "3", ""),
+    ("Add Gym Flex to the wishlist", _CARDS, "click", "4", ""),
     ("Choose size 44", _SIZES, "selectDropdown", "2", "44"),
     ("Choose 44 as Size", _SIZES, "selectDropdown", "2", "44"),
     ("Choose Germany as Country", _SIZES, "selectDropdown", "3", "Germany"),
