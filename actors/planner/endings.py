@@ -8,8 +8,9 @@ from typing import Final
 
 from actors.planner.correcting import last_step_action
 from actors.planner.machine import is_last_step
+from actors.planner.solving.attempts import LOOKING
 from protocol.acting.steps import SUCCESS_CONFIDENCE, Blocker, BlockerKind, TakenAction
-from protocol.acting.tasks import TaskState
+from protocol.acting.tasks import ActingStatus, TaskState
 from protocol.acting.tree import PageTree
 
 READ_CONFIDENCE: Final = 0.75
@@ -48,6 +49,8 @@ def looks_done(state: TaskState) -> bool:
     taken = last_step_action(state)
     if taken is None or taken.verdict is None or state.plan is None or not is_last_step(state.plan):
         return False
+    if taken.thought.startswith(LOOKING):
+        return False
     verdict = taken.verdict
     return verdict.succeeded and verdict.task_done and verdict.task_confidence >= SUCCESS_CONFIDENCE
 
@@ -63,6 +66,30 @@ def is_without_trace(state: TaskState) -> bool:
     done = taken.status == "ok" and not taken.error and taken.action.name in _PRESSES
     alone = taken.by == "rule" and taken.confidence >= SURE and taken.step == state.plan.current
     return done and alone and taken.verdict.without_trace
+
+
+def objection(state: TaskState) -> TakenAction | None:
+    """Return the last attempt at the step at work that was not done; None where it was, or only left no trace.
+
+    What only looked for something is no such attempt.
+    """
+    plan = state.plan
+    own = [one for one in state.actions if plan is not None and one.step == plan.current and not one.remedy]
+    tried = (one for one in reversed(own) if not one.thought.startswith(LOOKING))
+    last = next((one for one in tried if one.status == "error" or _has_trace(one)), None)
+    return None if last is None or (last.verdict is not None and last.verdict.succeeded) else last
+
+
+def _has_trace(taken: TakenAction) -> bool:
+    return taken.verdict is not None and not taken.verdict.without_trace
+
+
+def is_refused(state: TaskState) -> bool:
+    """Return whether the page has just refused what a rule has chosen: the same elsewhere would be another thing."""
+    taken = last_step_action(state)
+    if state.status is not ActingStatus.CORRECTING or taken is None or taken.by != "rule":
+        return False
+    return taken.verdict is not None and taken.verdict.refused
 
 
 def supports(state: TaskState, page: PageTree, text: str) -> bool:
@@ -86,22 +113,36 @@ def conclusion(state: TaskState) -> str:
 def confidence_of(state: TaskState) -> float:
     """Return how sure it is that a task is done: no surer than the least sure of its choices, and of their verdicts."""
     taken = [one for one in state.actions if not one.remedy and one.verdict is not None and one.verdict.succeeded]
-    if not taken:
-        return READ_CONFIDENCE
     last = {one.step: one.verdict for one in state.actions if not one.remedy}
     shown = not any(one is not None and one.without_trace for one in last.values())
+    if not taken:
+        return READ_CONFIDENCE if shown else UNSEEN_CONFIDENCE
     choices = (one.confidence for one in taken)
     verdicts = (one.verdict.confidence for one in taken if one.verdict is not None)
     return round(min(_sure(taken[-1]), *choices, *verdicts, 1.0 if shown else UNSEEN_CONFIDENCE), 3)
 
 
-def question_about(blocker: Blocker | None, *, step: str = "", goal: str = "") -> str:
-    """Return what the user is asked: to take something away, or to say a step or a goal in other words."""
+def question_about(blocker: Blocker | None, *, step: str = "", goal: str = "", tried: TakenAction | None = None) -> str:
+    """Return what the user is asked: to take something away, or to say a step or a goal in other words.
+
+    `tried` is the last attempt at the step, which was not done.
+    """
     if blocker is not None:
         return f"{BLOCKERS[blocker.kind]} {_GOES_ON}"
     if goal:
         return "How is this to be done? Say it in single steps, with the words that the page has on its controls."
-    return f"How is this step to be done here: {step}? Name the control with the words that the page has on it."
+    why = _why_not(tried)
+    if tried is not None and tried.verdict is not None and tried.verdict.refused:
+        return f"This step was tried, and not done: {step}. {why} What is to be done?"
+    question = f"How is this step to be done here: {step}? Name the control with the words that the page has on it."
+    return f"{question} It was tried: {why}" if why else question
+
+
+def _why_not(tried: TakenAction | None) -> str:
+    """Return what an attempt failed with: what whoever did it says, else the last that was seen of it."""
+    if tried is None or tried.verdict is None:
+        return ""
+    return tried.message if tried.status == "error" and tried.message else tried.verdict.evidence[-1]
 
 
 def _sure(taken: TakenAction) -> float:

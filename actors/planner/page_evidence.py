@@ -45,6 +45,7 @@ def before_state(page: PageTree) -> BeforeState:
         scroll_position=page.scroll_position,
         inputs=page.inputs,
         selection=page.selection,
+        status=page.status,
     )
 
 

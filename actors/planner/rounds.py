@@ -21,8 +21,10 @@ from actors.planner.endings import (
     NO_TRACE,
     conclusion,
     confidence_of,
+    is_refused,
     is_without_trace,
     looks_done,
+    objection,
     question_about,
     supports,
 )
@@ -43,6 +45,7 @@ from protocol.acting.steps import (
     Correction,
     StepVerdict,
     TakenAction,
+    TaskPlan,
     VerificationTier,
 )
 from protocol.acting.strings import action_string
@@ -191,15 +194,21 @@ class Round:
         state = self.log.state
         if state.plan is None:
             return await self._plan(state, page)
-        if machine.is_through(state.plan):
-            return await self._finish()
+        if not machine.is_through(state.plan):
+            return await self._next_action(state, state.plan, page)
+        return await self._finish()
+
+    async def _next_action(self, state: TaskState, plan: TaskPlan, page: PageTree) -> RoundOutcome | None:
+        """Choose what comes next for the step at work; what the page has just refused is for the user to decide."""
         if not steps_left(state):
             return await (self._finish() if looks_done(state) else self.give_up(machine.TOO_MANY_STEPS))
         if _wants_plan(state) and await self._replan(state, page):
             return None
-        step = state.plan.steps[state.plan.current]
+        step = plan.steps[plan.current]
         if looks_done(state) and step.by == "model":
             return await self._finish()
+        if self.models is None and is_refused(state):
+            return await self._without_solution(state, page)
         solution: Solution | None = remedy(state, page)
         return await self._follow(solution or await self._chooser.action(state, step, page), page)
 
@@ -233,11 +242,13 @@ class Round:
         match solution:
             case Chosen():
                 return await self._choose(solution, page)
+            case StepOver(shown=False) if objection(state) is not None:
+                return await self._without_solution(state, page)
             case StepOver():
                 await self._end_step(solution)
                 return None
             case UserAsked():
-                return await self._finish() if looks_done(state) else await self._ask(solution)
+                return await (self._finish() if looks_done(state) and not page.dialog else self._ask(solution))
             case Unsolved():
                 return await self._without_solution(state, page)
 
@@ -251,7 +262,7 @@ class Round:
         if may_wait(state, page):
             return await self._choose(PATIENCE, page)
         step = state.plan.steps[state.plan.current].description if state.plan else state.goal
-        return await self.pause(question_about(None, step=step), missing=("step",))
+        return await self.pause(question_about(None, step=step, tried=objection(state)), missing=("step",))
 
     async def _end_step(self, over: StepOver) -> None:
         plan = self.log.state.plan

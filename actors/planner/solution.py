@@ -44,10 +44,14 @@ class UserAsked(Struct, frozen=True, kw_only=True):
 
 
 class StepOver(Struct, frozen=True, kw_only=True):
-    """The step is done already, or needs nothing; `text` is what it was to find out."""
+    """The step is done already, or needs nothing; `text` is what it was to find out.
+
+    `shown`: the page itself shows that it is so, whatever was found of the actions before.
+    """
 
     why: str
     text: str = ""
+    shown: bool = False
 
 
 class Unsolved(Struct, frozen=True, kw_only=True):

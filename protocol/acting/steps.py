@@ -90,6 +90,8 @@ class BeforeState(Struct, frozen=True, kw_only=True, omit_defaults=True):
     scroll_position: str = ""
     inputs: tuple[ReceivedInput, ...] = ()
     selection: str = ""
+    status: int = 0
+    """The HTTP status that it came with, where that is one of an error."""
 
 
 class ClientEvidence(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -173,7 +175,8 @@ class StepVerdict(Struct, frozen=True, kw_only=True, omit_defaults=True, rename=
     `confidence` is how probable it is that it did (0 to 1): a failure that is sure has one near 0. `task_confidence`
     likewise. `evidence` is what it goes by, each in a sentence of ours that quotes the page where it must. `changed`:
     whether anything did; without it nothing has succeeded but what only reads, waits, or needs no page. `replan`: the
-    plan was made for another page.
+    plan was made for another page. `refused`: the page itself says that it was not done; its words are the last of
+    `evidence`.
     """
 
     succeeded: bool
@@ -185,6 +188,7 @@ class StepVerdict(Struct, frozen=True, kw_only=True, omit_defaults=True, rename=
     task_confidence: float = 0.0
     blocker: Blocker | None = None
     replan: bool = False
+    refused: bool = False
     similarity: float = 1.0
 
     @property

@@ -130,7 +130,8 @@ class PageTree(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="ca
     asked for, `unchanged` is set and there are no nodes. `left_out` counts nodes that did not fit, `next` goes on with
     them. `elements` has the ids that the browser tools know nodes by. `dialog` is what the page asks in a dialog of the
     browser, which waits. `inputs` are the last clicks and keys, and what they really reached,
-    `selection` the beginning of the words that are selected. `beside` are the nodes that HTML was asked for to find:
+    `selection` the beginning of the words that are selected. `status` is the HTTP status that the document came with,
+    where that is one of an error. `beside` are the nodes that HTML was asked for to find:
     they are not read with every look, so no look is compared by them.
     """
 
@@ -145,6 +146,7 @@ class PageTree(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="ca
     has_success: bool = False
     inputs: tuple[ReceivedInput, ...] = ()
     selection: str = ""
+    status: int = 0
     hash: str = ""
     unchanged: bool = False
     original_node_count: int = 0

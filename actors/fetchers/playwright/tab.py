@@ -37,6 +37,7 @@ OVERTIME = "deadline"
 
 _PENDING_WORK = "globalThis[Symbol.for('weft')]()"
 _ERROR_PAGE = "chrome-error:"
+_FIRST_ERROR = 400
 
 T = TypeVar("T")
 
@@ -52,6 +53,12 @@ class Tab:
     recorder: PageRecorder
     excess: Callable[[], int]
     """Returns the limit of memory for which a page of the browser was ended just now."""
+
+    @property
+    def error_status(self) -> int:
+        """The HTTP status that the document came with, where that is one of an error; else 0."""
+        main = self.recorder.main
+        return main.status if main is not None and main.status >= _FIRST_ERROR else 0
 
     async def go(self, url: str, deadline_s: float) -> Response | None:
         """Navigate to an address, until its document begins to arrive; None where it is a file.

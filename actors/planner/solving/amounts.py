@@ -55,7 +55,7 @@ def _spin(number: float, scene: Scene, attempts: Attempts) -> Solution:
         return Unsolved(why="There is no field for a number.")
     field = fields[0]
     if number_in(field.value or "") == number:
-        return StepOver(why=f"The number is {number:g}.")
+        return StepOver(why=f"The number is {number:g}.", shown=True)
     if not attempts.times("setValue", field.id):
         return put(field, f"{number:g}", _CONFIDENCE)
     shown = number_in(field.value or "")
@@ -79,7 +79,7 @@ def _handles(scene: Scene) -> list[SemanticNode]:
 def _slide(handle: SemanticNode, number: float, scene: Scene, attempts: Attempts) -> Solution:
     shown = _shown(handle, scene)
     if shown == number:
-        return StepOver(why=f"The slider is at {number:g}.")
+        return StepOver(why=f"The slider is at {number:g}.", shown=True)
     tries = [one.action for one in attempts.taken]
     if len(tries) >= 2 * _MAX_TRIES:
         return Unsolved(why=f"The slider does not come to {number:g}.")

@@ -25,6 +25,11 @@ def succeeded(taken: TakenAction) -> bool:
     return taken.verdict is None or taken.verdict.succeeded
 
 
+def was_refused(taken: TakenAction) -> bool:
+    """Return whether the page itself has said that an action was not done."""
+    return taken.verdict is not None and taken.verdict.refused
+
+
 class Attempts(Struct, frozen=True, dict=True):
     """The actions of one step, in their order."""
 
@@ -59,8 +64,9 @@ class Attempts(Struct, frozen=True, dict=True):
 
     @cached_property
     def failed(self) -> frozenset[str]:
-        """The nodes on which something failed."""
-        return frozenset(call.element for call in self.bad if call.element)
+        """The nodes on which something failed; where the page itself has refused it, no other node would do."""
+        bad = (one for one in self.taken if not succeeded(one) and not one.thought.startswith(LOOKING))
+        return frozenset(one.action.element for one in bad if one.action.element and not was_refused(one))
 
     @cached_property
     def touched(self) -> frozenset[str]:

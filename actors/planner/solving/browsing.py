@@ -41,7 +41,7 @@ def visit(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solutio
     if not _ADDRESS.match(address):
         return follow(instruction, scene, attempts)
     if attempts.has_done("navigate"):
-        return StepOver(why=f"The page is {address}.")
+        return StepOver(why=f"The page is {address}.", shown=True)
     url = address if "://" in address else f"https://{address}"
     return _doing("navigate", f"Go to {url}.", ExpectedKind.NAVIGATION, value=url, url=url)
 
@@ -160,13 +160,13 @@ def sort_by(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solut
         way = [text for text in options if bool(re.search(r"desc|high to low|newest|z-a|↓", text, _FLAGS)) == falling]
         if options:
             wanted = (way or options)[0]
-            return StepOver(why="It is sorted.") if node.value == wanted else select(node, wanted, 0.85)
+            return StepOver(why="It is sorted.", shown=True) if node.value == wanted else select(node, wanted, 0.85)
     picked = pick(scene, Wanted(phrase=phrase_of(column), without=attempts.failed))
     if not isinstance(picked, NodeFit):
         return picked or explore(instruction, scene, attempts)
     done = attempts.times("click")
     if done and (_is_sorted(picked.node, scene, falling=falling) or done >= _SORT_TRIES):
-        return StepOver(why=f"It is sorted by {column}.")
+        return StepOver(why=f"It is sorted by {column}.", shown=True)
     return on(picked.node, picked.score)
 
 

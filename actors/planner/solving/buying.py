@@ -8,17 +8,19 @@ from typing import Final
 from msgspec import structs
 
 from actors.planner.solution import Solution, StepOver, Unsolved, UserAsked
-from actors.planner.solving.attempts import Attempts
+from actors.planner.solving.attempts import Attempts, succeeded
 from actors.planner.solving.exploring import explore
 from actors.planner.solving.instructions import Instruction
+from actors.planner.solving.kinds import choose_kind
 from actors.planner.solving.moves import looking, on
 from actors.planner.solving.picking import Wanted, anchors, pick
 from actors.planner.solving.queries import fill_query
 from actors.planner.solving.scene import Scene
 from actors.planner.solving.special import press_specially
 from actors.planner.solving.targets import NodeFit, phrase_of, same_thing
-from actors.planner.solving.vocabulary import LEAST, MOST
+from actors.planner.solving.vocabulary import LEAST, MOST, STOP_WORDS
 from actors.planner.solving.words import bare, count_of, stems, tokens
+from protocol.acting.steps import TakenAction
 from protocol.acting.tree import SemanticNode
 
 _FLAGS: Final = re.IGNORECASE
@@ -61,9 +63,9 @@ def _offer_of(
         section = {node.id for node in scene.in_section_of(anchor)}
         own = [node for node in offers if node.id in section or scene.same_row(node, anchor)]
         if own and own[0].id not in attempts.failed:
-            return on(own[0], _CONFIDENCE)
+            return choose_kind(thing, own[0], anchor.name, scene, attempts) or on(own[0], _CONFIDENCE)
     if len(offers) == 1:
-        return on(offers[0], _CONFIDENCE - 0.1)
+        return choose_kind(thing, offers[0], "", scene, attempts) or on(offers[0], _CONFIDENCE - 0.1)
     return explore(instruction, scene, attempts)
 
 
@@ -117,12 +119,21 @@ def _some_of_kind(count: int, kind: str, instruction: Instruction, scene: Scene,
     """Return the next click on the plus of a thing that is marked as of a kind, then that which orders."""
     marks = [node for node in scene.nodes if node.role in {"img", "text"} and same_thing(node.name, kind)]
     pluses = [plus for mark in marks if (plus := _plus_behind(mark, scene)) is not None]
-    added = sum(one.thought.startswith("Add one that is ") for one in attempts.taken if one.status != "error")
+    added = _added("Add one that is ", attempts)
     if not pluses:
         return explore(instruction, scene, attempts)
     if added < count:
         return on(pluses[added % len(pluses)], _CONFIDENCE, thought=f"Add one that is {kind} ({added + 1}).")
     return _ordered(instruction, scene, attempts)
+
+
+def _added(lead: str, attempts: Attempts) -> int:
+    """Count what was added: clicks of a kind that the page has not refused, though it may show nothing of them."""
+    return sum(one.thought.startswith(lead) for one in attempts.taken if _is_taken(one))
+
+
+def _is_taken(taken: TakenAction) -> bool:
+    return succeeded(taken) or (taken.status != "error" and taken.verdict is not None and taken.verdict.without_trace)
 
 
 def _plus_behind(mark: SemanticNode, scene: Scene) -> SemanticNode | None:
@@ -138,7 +149,7 @@ def _ordered(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solu
 
 
 def _with_plus(wanted: list[tuple[str, int]], instruction: Instruction, scene: Scene, attempts: Attempts) -> Solution:
-    done = {one.thought for one in attempts.taken}
+    done = {one.thought for one in attempts.taken if _is_taken(one)}
     for name, count in wanted:
         anchor = next(iter(anchors(scene, name)), None)
         if anchor is None:
@@ -164,7 +175,7 @@ def _plus_of(anchor: SemanticNode, scene: Scene) -> SemanticNode | None:
 
 def add(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solution:
     """Return what adds a thing to a cart or a list: the control in its row, else on the page of its own."""
-    added = sum(one.thought.startswith("Add “") for one in attempts.taken if one.status != "error")
+    added = _added("Add “", attempts)
     if added >= (count_of(instruction.value) or 1):
         return StepOver(why=f"{instruction.words}: done.")
     if frozenset(tokens(instruction.target)) & (MOST | LEAST):
@@ -178,21 +189,29 @@ def add(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solution:
         own = [node for node in adders if node.id in section or scene.same_row(node, anchor)]
         own = own or [node for node in adders if stems(instruction.target) <= stems(f"{node.name} {node.context}")]
         if own and own[0].id not in attempts.failed:
-            return on(own[0], 0.85, thought=f"Add “{instruction.target}”.")
+            return _add_by(NodeFit(node=own[0], score=0.85), anchor.name, instruction, scene, attempts)
     if len(adders) == 1 and attempts.looked:
-        return on(adders[0], _CONFIDENCE, thought=f"Add “{instruction.target}”.")
+        return _add_by(NodeFit(node=adders[0], score=_CONFIDENCE), "", instruction, scene, attempts)
     picked = pick(scene, Wanted(phrase=phrase_of(instruction.target), roles=frozenset({"link", "item", "img"})))
     if isinstance(picked, NodeFit) and not attempts.looked:
         return looking(picked.node, "open")
     if len(adders) == 1:
-        return on(adders[0], _CONFIDENCE - 0.1, thought=f"Add “{instruction.target}”.")
+        return _add_by(NodeFit(node=adders[0], score=_CONFIDENCE - 0.1), "", instruction, scene, attempts)
     return picked if isinstance(picked, UserAsked) else explore(instruction, scene, attempts)
 
 
+def _add_by(adder: NodeFit, thing: str, instruction: Instruction, scene: Scene, attempts: Attempts) -> Solution:
+    """Return the click that adds a thing, or the choice of its kind before that."""
+    chosen = choose_kind(instruction.target, adder.node, thing, scene, attempts)
+    return chosen or on(adder.node, adder.score, thought=f"Add “{instruction.target}”.")
+
+
 def _adds(node: SemanticNode, place: str) -> bool:
-    low = node.name.casefold()
-    return (
-        same_thing(node.name, "add to cart")
-        or same_thing(node.name, "plus")
-        or ("add" in tokens(low) and bool(stems(place) & stems(low)))
-    )
+    """Return whether a control adds something to a place; to a cart also where it does not say to what."""
+    named = "add" in tokens(node.name) and bool(stems(place) & stems(node.name))
+    return named or same_thing(node.name, "plus") or (_is_cart(place) and same_thing(node.name, "add to cart"))
+
+
+def _is_cart(place: str) -> bool:
+    words = [word for word in tokens(place) if word not in STOP_WORDS]
+    return not words or any(same_thing(word, "cart") for word in words)

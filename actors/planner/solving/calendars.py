@@ -26,7 +26,7 @@ def pick_date(
 ) -> Solution:
     """Return the next action that brings a day into a field."""
     if field is not None and field.value and date_in(field.value) == day:
-        return StepOver(why=f"The field says {field.value}.")
+        return StepOver(why=f"The field says {field.value}.", shown=True)
     if any(call.name == "setValue" and date_in(str(call.arguments.get("value", ""))) == day for call in attempts.good):
         return StepOver(why=f"{instruction.words}: done.")
     if attempts.was_covered:

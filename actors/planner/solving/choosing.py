@@ -20,13 +20,16 @@ from actors.planner.solving.scene import Scene
 from actors.planner.solving.special import mark_by_kind
 from actors.planner.solving.targets import EXACT, SAME_WORDS, NodeFit, phrase_of
 from actors.planner.solving.vocabulary import CHECKS, Deed
-from actors.planner.solving.words import bare, folded, likeness
+from actors.planner.solving.words import bare, folded, likeness, tokens
 from protocol.acting.tree import SemanticNode
 
 _SPLIT: Final = re.compile(r"\s*,\s*(?:and\s+|und\s+|et\s+|y\s+)?|\s+(?:and|und|et|y|&)\s+")
 _NOTHING: Final = frozenset({"nothing", "none", "no boxes", "nichts", "rien", "nada"})
 _OPTION_FITS: Final = 0.84
 _MAX_OPTIONS: Final = 20
+_OFFERED: Final = 0.8
+"""How sure it is that a list which the page draws itself has what is to be chosen of it."""
+
 _PICKABLE: Final = frozenset(
     {"chk", "radio", "switch", "opt", "item", "btn", "link", "menu", "tab", "tree", "text", "img", "sel"}
 )
@@ -62,17 +65,22 @@ def best_option(node: SemanticNode, words: str) -> tuple[str, float] | None:
 def choose_in(node: SemanticNode, words: str, scene: Scene, attempts: Attempts) -> Solution:
     """Return the selection of an option of a list."""
     option = best_option(node, words)
-    if option is None and "..." not in node.context and len(node.context) < 280:  # noqa: PLR2004 - all are told
+    text, score = option or (unquoted(words), _OFFERED if _draws_itself(node) else 0.7)
+    is_shown = folded(node.value or "") == folded(text)
+    if is_shown or attempts.has_done("selectDropdown", node.id):
+        return StepOver(why=f"“{text}” is selected.", shown=is_shown)
+    may_offer = _draws_itself(node) and not attempts.times("selectDropdown", node.id)
+    if option is None and not may_offer and "..." not in node.context and len(node.context) < 280:  # noqa: PLR2004 - all are told
         names = options_of(node)[:_MAX_OPTIONS]
-        return UserAsked(
-            question=f"“{node.name}” has no option “{unquoted(words)}”. Which one is meant?", options=names
-        )
-    text, score = option or (unquoted(words), 0.7)
-    if folded(node.value or "") == folded(text) or attempts.has_done("selectDropdown", node.id):
-        return StepOver(why=f"“{text}” is selected.")
+        return UserAsked(question=f"“{node.name}” has no option “{text}”. Which one is meant?", options=names)
     if node.occluded:
         return uncover(scene, attempts)
     return select(node, text, score)
+
+
+def _draws_itself(node: SemanticNode) -> bool:
+    """Return whether a list says what it has only once it is opened."""
+    return not options_of(node) and bool(node.states & {"collapsed", "expanded"})
 
 
 def choose(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solution:
@@ -89,16 +97,18 @@ def choose(instruction: Instruction, scene: Scene, attempts: Attempts) -> Soluti
     if phrase.every and (phrase.colour or phrase.shape):
         return press_each(structs.replace(instruction, target=instruction.value), scene, attempts)
     things = _things(instruction, scene)
-    undone: list[str] = []
+    undone, shown = list[str](), True
     for thing in things:
         solution = _choose_one(thing, instruction, scene, attempts)
         if isinstance(solution, Chosen | UserAsked):
             return solution
         if isinstance(solution, Unsolved):
             undone.append(thing)
+        else:
+            shown = shown and solution.shown
     if undone:
         return explore(instruction, scene, attempts)
-    return StepOver(why=f"{instruction.words}: done.")
+    return StepOver(why=f"{instruction.words}: done.", shown=shown)
 
 
 def _picked_colour(instruction: Instruction, scene: Scene) -> Chosen | None:
@@ -131,6 +141,8 @@ def _things(instruction: Instruction, scene: Scene) -> tuple[str, ...]:
 
 def _choose_one(thing: str, instruction: Instruction, scene: Scene, attempts: Attempts) -> Solution:
     wanted_on = instruction.deed is not Deed.UNCHECK
+    if not instruction.target and (named := _of_named_list(thing, scene)) is not None:
+        return choose_in(*named, scene, attempts)
     if wanted_on and _was_clicked(thing, attempts) and not scene.of_roles(*CHECKS):
         return StepOver(why=f"“{unquoted(thing)}” was chosen.")
     lists = _lists_for(thing, instruction, scene)
@@ -144,6 +156,12 @@ def _choose_one(thing: str, instruction: Instruction, scene: Scene, attempts: At
         picked = pick(
             scene, Wanted(phrase=phrase_of(thing), roles=roles, without=attempts.failed, place=instruction.target)
         )
+    return _choose_picked(picked, thing, scene, attempts, wanted_on=wanted_on)
+
+
+def _choose_picked(
+    picked: NodeFit | UserAsked | None, thing: str, scene: Scene, attempts: Attempts, *, wanted_on: bool
+) -> Solution:
     match picked:
         case None:
             return Unsolved(why=f"The page has no “{unquoted(thing)}”.")
@@ -153,8 +171,25 @@ def _choose_one(thing: str, instruction: Instruction, scene: Scene, attempts: At
             return _toggle(node, score, scene, attempts, wanted_on=wanted_on)
         case NodeFit(node=node, score=score):
             if attempts.has_clicked(node) or "selected" in node.states:
-                return StepOver(why=f"“{node.name}” is chosen.")
+                return StepOver(why=f"“{node.name}” is chosen.", shown="selected" in node.states)
+            if node.role == "sel" and (rest := _without_name(node, thing)):
+                return choose_in(node, rest, scene, attempts)
             return uncover(scene, attempts) if node.occluded else on(node, score)
+
+
+def _of_named_list(thing: str, scene: Scene) -> tuple[SemanticNode, str] | None:
+    """Return the list that words begin or end with the name of, and its option that they name: `size 44`."""
+    for node in scene.of_roles("sel"):
+        rest = _without_name(node, thing)
+        if rest and rest != thing and ((best_option(node, rest) or ("", 0.0))[1] >= EXACT or _draws_itself(node)):
+            return node, rest
+    return None
+
+
+def _without_name(node: SemanticNode, thing: str) -> str:
+    """Return what is left of words without those that a list is called by; all of them where they are quoted."""
+    own = frozenset(tokens(node.name))
+    return thing if quotes_in(thing) else " ".join(word for word in thing.split() if not own & set(tokens(word)))
 
 
 def _was_clicked(thing: str, attempts: Attempts) -> bool:
@@ -167,7 +202,7 @@ def _toggle(node: SemanticNode, score: float, scene: Scene, attempts: Attempts, 
     """Return the click that brings a box into the state that is wanted."""
     is_on = bool(node.states & {"checked", "selected", "pressed"})
     if is_on == wanted_on:
-        return StepOver(why=f"“{node.name}” is {'on' if is_on else 'off'}.")
+        return StepOver(why=f"“{node.name}” is {'on' if is_on else 'off'}.", shown=True)
     if node.occluded:
         return uncover(scene, attempts)
     action = "click" if node.role == "radio" else "check" if wanted_on else "uncheck"
@@ -192,6 +227,8 @@ def _choose_of_list(node: SemanticNode, thing: str, scene: Scene, attempts: Atte
     done = any(call.name == "selectDropdown" and call.arguments.get("value") == text for call in attempts.good)
     if done:
         return StepOver(why=f"“{text}” is selected.")
+    if option is None and _draws_itself(node) and attempts.times("selectDropdown", node.id):
+        return Unsolved(why=f"“{node.name}” offers no “{text}”.")
     if option is None:
         return choose_in(node, thing, scene, attempts)
     if "multiple" in node.states:

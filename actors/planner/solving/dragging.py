@@ -252,4 +252,4 @@ def sort_things(instruction: Instruction, scene: Scene, attempts: Attempts) -> S
                 return Unsolved(why="The list does not let itself be sorted.")
             x, y = _beyond(should, items[place])
             return drag(should, {"x": x, "y": y}, _CONFIDENCE, f"Drag {should.name} to place {place + 1}.")
-    return StepOver(why="The numbers are in order.")
+    return StepOver(why="The numbers are in order.", shown=True)

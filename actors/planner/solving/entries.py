@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from actors.planner.solving.clauses import MaskedText, clauses_of
+from actors.planner.solving.clauses import MaskedText, clauses_of, has_own_stop
 from actors.planner.solving.targets import fit, phrase_of
 from protocol.acting.tree import PageTree
 
@@ -158,5 +158,6 @@ def _login(user: str, secret: str, page: PageTree) -> tuple[str, ...]:
 
 
 def _as_quote(value: str) -> str:
-    bare = value.strip().strip(".,")
+    bare = value.strip().strip(",")
+    bare = bare if has_own_stop(bare) else bare.rstrip(".")
     return bare if bare.startswith(("{", '"', "“", "'")) else f'"{bare}"'

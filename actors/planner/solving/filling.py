@@ -13,11 +13,11 @@ from actors.planner.solving.choosing import choose_in, options_of
 from actors.planner.solving.clauses import quotes_in
 from actors.planner.solving.dates import date_in, time_in
 from actors.planner.solving.exploring import explore, uncover
-from actors.planner.solving.instructions import Instruction
+from actors.planner.solving.instructions import Instruction, other_placings
 from actors.planner.solving.moves import on, press_key, put
 from actors.planner.solving.picking import Wanted, pick, pick_all
 from actors.planner.solving.scene import Scene, box_of
-from actors.planner.solving.targets import NodeFit, TargetPhrase, phrase_of, same_thing
+from actors.planner.solving.targets import NodeFit, TargetPhrase, fit, phrase_of, same_thing
 from actors.planner.solving.values import value_beside, value_of
 from actors.planner.solving.words import bare, folded, ordinal_of, tokens
 from protocol.acting.actions import ActionCall
@@ -30,6 +30,7 @@ _GENERIC: Final = frozenset(
 )
 _MAX_FAILURES: Final = 4
 _ONLY_FIELD: Final = 0.9
+_NAMES_A_FIELD: Final = 0.8
 _EACH_LABEL: Final = re.compile(r"\bvalues?\b.*\b(?:each|every|the)\s+(?:label|field|name)s?\b", re.IGNORECASE)
 _BEGINS: Final = re.compile(r"\b(?:starts?|begins?|starting|beginning)\s+with\b", re.IGNORECASE)
 _ENDS: Final = re.compile(r"\b(?:ends?|ending)\s+with\b", re.IGNORECASE)
@@ -41,6 +42,7 @@ _FIRST_EMPTY: Final = 0.65
 
 def fill(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solution:
     """Return the putting of a value into the field that is meant, or that which brings it into view."""
+    instruction = _as_placed(instruction, scene)
     if _EACH_LABEL.search(instruction.value):
         return _fill_by_labels(instruction, scene, attempts)
     if _BEGINS.search(instruction.value or instruction.target):
@@ -54,6 +56,18 @@ def fill(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solution
     if len(attempts.bad) >= _MAX_FAILURES:
         return Unsolved(why=f"{instruction.words}: {_MAX_FAILURES} ways were tried.")
     return _fill_with(*meant, instruction, scene, attempts)
+
+
+def _as_placed(instruction: Instruction, scene: Scene) -> Instruction:
+    """Return an instruction whose value ends where the name of a field begins, if another word led elsewhere before."""
+    if not instruction.target or quotes_in(instruction.words) or _names_field(instruction, scene):
+        return instruction
+    return next((one for one in other_placings(instruction) if _names_field(one, scene)), instruction)
+
+
+def _names_field(instruction: Instruction, scene: Scene) -> bool:
+    phrase = phrase_of(instruction.target)
+    return any(fit(phrase, node) >= _NAMES_A_FIELD for node in scene.nodes if node.role in _FIELDS)
 
 
 def _fill_with(value: str, certainty: float, instruction: Instruction, scene: Scene, attempts: Attempts) -> Solution:
@@ -85,7 +99,7 @@ def put_into(field: NodeFit, value: str, certainty: float, scene: Scene, attempt
     if node.role == "sel" and options_of(node):
         return choose_in(node, value, scene, attempts)
     if node.value is not None and folded(node.value) == folded(value):
-        return StepOver(why=f"“{node.name}” has that value.")
+        return StepOver(why=f"“{node.name}” has that value.", shown=True)
     tried = {call.arguments.get("value") for call in attempts.bad if call.element == node.id}
     for writing in _writings(value):
         if writing not in tried:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
 from msgspec import Struct, structs
 
-from actors.planner.solving.clauses import MaskedText, without_politeness
+from actors.planner.solving.clauses import MaskedText, without_full_stop, without_politeness
 from actors.planner.solving.vocabulary import LEAST, MOST, VERB, VERBS, Deed
 from actors.planner.solving.words import tokens
 
@@ -38,7 +38,7 @@ class Instruction(Struct, frozen=True, kw_only=True):
 def read_instruction(clause: str) -> Instruction | None:
     """Return the instruction that a clause is, or None where no verb of it is known."""
     masked = MaskedText(without_politeness(clause))
-    text = masked.text.strip().rstrip(".")
+    text = without_full_stop(masked.text)
     text, place = _place_before(text)
     verb, rest = _verb_and_rest(text)
     if verb in _SEPARABLE:
@@ -119,6 +119,13 @@ def _fill(instruction: Instruction, rest: str) -> Instruction:
     return structs.replace(instruction, value=rest)
 
 
+def other_placings(instruction: Instruction) -> Iterator[Instruction]:
+    """Yield an instruction to fill something in with its value ending at each further word that may lead to a field."""
+    words = re.sub(rf"^.*?(?={re.escape(instruction.value)}\s)", "", instruction.words, count=1)
+    for match in re.finditer(rf"\s+{_INTO}\s+", words, _FLAGS):
+        yield structs.replace(instruction, value=words[: match.start()], target=words[match.end() :])
+
+
 def _named_value(instruction: Instruction, field: str, value: str, place: str) -> Instruction:
     """Read `the username "x" into the field`: the field has the name of the value, unless the place says more."""
     generic = not place or re.search(r"\b(?:both|all|each|form|fields|boxes|inputs)\b", place, _FLAGS)
@@ -165,11 +172,9 @@ def _drag(instruction: Instruction, rest: str) -> Instruction:
 
 
 def _add(instruction: Instruction, rest: str) -> Instruction:
-    match = re.match(
-        r"(?:(?P<count>\d+|one|two|three|four|five)\s+(?:x\s+|of\s+)?)?(?P<what>.+?)"
-        r"(?:\s+(?P<to>(?:to|into|in)\s+(?:the|my|your)?\s*.+))?$",
-        rest,
-        _FLAGS,
+    count = r"(?:(?P<count>\d+|one|two|three|four|five)\s+(?:x\s+|of\s+)?)?(?P<what>.+?)"
+    match = re.match(rf"{count}\s+(?P<to>(?:to|into)\s+.+)$", rest, _FLAGS) or re.match(
+        rf"{count}(?:\s+(?P<to>in\s+.+))?$", rest, _FLAGS
     )
     if match:
         where = re.sub(r"^(?:to|into|in)\s+(?:the|my|your)?\s*", "", match["to"] or "", flags=_FLAGS)

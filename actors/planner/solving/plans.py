@@ -33,6 +33,7 @@ _PRONOUN: Final = re.compile(
 _THEIR: Final = re.compile(r"\b(?:their|his|her|its)\b", _FLAGS)
 _ASKED_WAY: Final = re.compile(r"^(?:navigate|browse|look|go|search)\s+(?:through|around|in|within)\b", _FLAGS)
 _ENTERING: Final = frozenset({Deed.FILL, Deed.SET, Deed.CHOOSE, Deed.UNCHECK, Deed.DRAG, Deed.SORT})
+_TYPED: Final = frozenset({Deed.FILL, Deed.SET})
 _READ_HERE: Final = frozenset({Deed.READ, Deed.COUNT})
 _NAMING: Final = frozenset({Deed.FIND, Deed.SCROLL})
 _SOURCES: Final = frozenset({Deed.FIND, Deed.COPY, Deed.READ})
@@ -149,7 +150,8 @@ def _with_sources(clauses: tuple[str, ...]) -> Iterator[str]:
         if source and _PRONOUN.search(clause):
             clause = re.sub(r"^paste\b", "enter", _replaced(_PRONOUN, source, clause), flags=_FLAGS)
             source = ""
-        yield _THEIR.sub("the", clause)
+        is_own = bool(_THEIR.search(instruction.value)) and (place == 0 or not source)
+        yield clause if is_own and instruction.deed in _TYPED else _THEIR.sub("the", clause)
 
 
 def _with_noun(clause: str, noun: str) -> str:

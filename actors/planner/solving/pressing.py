@@ -17,7 +17,7 @@ from actors.planner.solving.moves import looking, on, press_key
 from actors.planner.solving.picking import Wanted, anchors, pick, pick_all
 from actors.planner.solving.scene import Scene, box_of
 from actors.planner.solving.special import press_specially
-from actors.planner.solving.targets import SYNONYM, NodeFit, TargetPhrase, phrase_of, same_thing
+from actors.planner.solving.targets import SYNONYM, NodeFit, TargetPhrase, is_other_action, phrase_of, same_thing
 from actors.planner.solving.vocabulary import CONTROLS, Deed
 from actors.planner.solving.words import bare, tokens
 from protocol.acting.tree import SemanticNode
@@ -78,7 +78,10 @@ def press(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solutio
 
 def reach(instruction: Instruction, scene: Scene, attempts: Attempts, *, action: str = "click") -> Solution:
     """Return an action on the target of an instruction, whatever must be opened or closed for it first."""
-    wanted = Wanted(phrase=phrase_of(instruction.target), without=attempts.failed, place=instruction.place)
+    phrase, without = phrase_of(instruction.target), attempts.failed
+    if instruction.deed is Deed.EXPAND:
+        without |= {node.id for node in scene.controls if is_other_action(phrase, node)}
+    wanted = Wanted(phrase=phrase, without=without, place=instruction.place)
     picked = pick(scene, wanted)
     match picked:
         case None:
@@ -209,6 +212,8 @@ def press_each(instruction: Instruction, scene: Scene, attempts: Attempts) -> So
     left = [one for one in targets if one.node.id not in clicked]
     if left and len(clicked) < wanted:
         return on(left[0].node, left[0].score)
+    if undone := attempts.failed - {one.action.element for one in attempts.untraced}:
+        return Unsolved(why=f"{instruction.words}: {len(undone)} of them were not done.")
     return StepOver(why=f"{instruction.words}: each was done.") if clicked else explore(instruction, scene, attempts)
 
 

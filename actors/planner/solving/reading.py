@@ -28,7 +28,7 @@ def read(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solution
     """Return what the page says of what is asked for, or a look elsewhere."""
     text = answer(instruction, scene)
     if text:
-        return StepOver(why=f"The page says: {text}", text=text)
+        return StepOver(why=f"The page says: {text}", text=text, shown=True)
     return explore(instruction, scene, attempts)
 
 
@@ -87,15 +87,15 @@ def count(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solutio
         if chosen is None:
             return Unsolved(why=f"{number} is not among the numbers on the page.")
         return on(chosen, _BY_SIZE if phrase_of(what).size else _COUNTED)
-    return StepOver(why=f"The page shows {number}.", text=str(number))
+    return StepOver(why=f"The page shows {number}.", text=str(number), shown=True)
 
 
 def find(instruction: Instruction, scene: Scene, attempts: Attempts) -> Solution:
     """Return that something is in view, or the next look for it."""
     text = answer(instruction, scene) if _OF.match(instruction.target) else ""
     if text:
-        return StepOver(why=f"The page says: {text}", text=text)
+        return StepOver(why=f"The page says: {text}", text=text, shown=True)
     picked = pick(scene, Wanted(phrase=phrase_of(instruction.target)))
     if isinstance(picked, NodeFit | UserAsked) or anchors(scene, instruction.target):
-        return StepOver(why=f"“{instruction.target}” is on the page.")
+        return StepOver(why=f"“{instruction.target}” is on the page.", shown=True)
     return explore(instruction, scene, attempts)

@@ -174,7 +174,7 @@ def _on_condition(instruction: Instruction, scene: Scene, attempts: Attempts) ->
     repeats = "until" in match[0].casefold()
     holds = _holds(match, scene)
     if (repeats and holds) or (not repeats and attempts.has_done("click")):
-        return StepOver(why=f"{instruction.words}: it is so.")
+        return StepOver(why=f"{instruction.words}: it is so.", shown=True)
     if len(attempts.taken) >= _MAX_REPEATS:
         return Unsolved(why=f"{instruction.words}: it did not come to be so.")
     if not repeats and not holds:

@@ -20,6 +20,9 @@ from actors.planner.solving.vocabulary import (
     SHAPES,
     STOP_WORDS,
     SYNONYMS,
+    VERB,
+    VERBS,
+    Deed,
 )
 from actors.planner.solving.words import bare, count_of, folded, likeness, ordinal_of, stem, tokens
 from protocol.acting.tree import MAX_NAME_CHARS, SemanticNode
@@ -43,6 +46,11 @@ _FUZZY_FROM: Final = 0.84
 _NO_CONTROL: Final = 0.2
 _OTHER_KIND: Final = 0.12
 _DISABLED: Final = 0.25
+_OTHER_ACTION: Final = 0.15
+_PRESSED: Final = frozenset({"btn", "link", "menu"})
+_CHANGING: Final = frozenset({Deed.ADD, Deed.BUY, Deed.ON_ITEM, Deed.SUBMIT, Deed.SET, Deed.UNCHECK})
+"""What a control does that is called after it, and no look at a thing."""
+
 _BY_CONTEXT: Final = 0.06
 _SIZES: Final = frozenset({"large", "small", "big", "larger", "smaller", "bigger", "tiny"})
 _WITHIN: Final = re.compile(
@@ -159,11 +167,28 @@ def fit(phrase: TargetPhrase, node: SemanticNode) -> float:
         return 0.0
     if phrase.kinds and node.role not in phrase.kinds:
         score -= _OTHER_KIND
+    if is_other_action(phrase, node):
+        score -= _OTHER_ACTION
     if node.role not in CONTROLS and node.role not in phrase.kinds:
         score -= _NO_CONTROL / 2 if node.role in {"img", "h"} else _NO_CONTROL
     if "disabled" in node.states:
         score -= _DISABLED
     return max(score, 0.0)
+
+
+def is_other_action(phrase: TargetPhrase, node: SemanticNode) -> bool:
+    """Return whether a control is called after something that it changes, and a phrase does not say so."""
+    verb = VERB.match(node.name) if node.role in _PRESSED else None
+    if verb is None or VERBS[verb[0].casefold()] not in _CHANGING:
+        return False
+    return not frozenset(tokens(verb[0])) & frozenset(tokens(phrase.plain))
+
+
+def _is_called_otherwise(phrase: TargetPhrase, node: SemanticNode) -> bool:
+    """Return whether a control has a name of its own that shares no word with a phrase: the words beside it do not."""
+    own = [word for word in tokens(node.name) if word not in STOP_WORDS and len(word) > 1 and word.isalpha()]
+    wanted = frozenset(stem(word) for word in tokens(phrase.plain))
+    return node.role in _PRESSED and bool(own) and not wanted & {stem(word) for word in own}
 
 
 def _fit_of_words(phrase: TargetPhrase, node: SemanticNode) -> float:
@@ -172,14 +197,15 @@ def _fit_of_words(phrase: TargetPhrase, node: SemanticNode) -> float:
         labels.append(node.name.split(":")[0])
     if node.role not in {"inp", "sel", "slider", "spin"} and node.value:
         labels.append(node.value)
+    context = "" if _is_called_otherwise(phrase, node) else node.context
     if phrase.quoted:
         best = max((_fit_of_quote(quote, label) for quote in phrase.quoted for label in labels), default=0.0)
-        if not best and node.context and any(bare(quote) == bare(node.context) for quote in phrase.quoted):
+        if not best and context and any(bare(quote) == bare(context) for quote in phrase.quoted):
             best = FOLDED_QUOTED - _BY_CONTEXT
         return best
     best = max((_fit_of_plain(phrase, label) for label in labels), default=0.0)
-    if node.context and phrase.words:
-        best = max(best, _fit_of_plain(phrase, node.context) - _BY_CONTEXT)
+    if context and phrase.words:
+        best = max(best, _fit_of_plain(phrase, context) - _BY_CONTEXT)
     if not best and phrase.kinds and not phrase.words and node.role in phrase.kinds:
         return KIND_ALONE
     return best
@@ -215,7 +241,7 @@ def _fit_of_plain(phrase: TargetPhrase, label: str) -> float:
         return EXACT
     wanted = [stem(word) for word in phrase.words]
     present = [stem(word) for word in tokens(label) if word not in STOP_WORDS]
-    if present and sorted(wanted) == sorted(present):
+    if present and set(wanted) == set(present):
         return SAME_WORDS
     if same_thing(" ".join(phrase.words), label):
         return SYNONYM

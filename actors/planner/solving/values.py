@@ -18,6 +18,9 @@ from actors.planner.solving.words import folded, likeness, number_in, ordinal_of
 from protocol.acting.tree import SemanticNode
 
 _PLACEHOLDER: Final = re.compile(r"^\{\w+\}$")
+_QUOTED_WITHIN: Final = re.compile(r"(?<!\w)'[^']+'\s+\w")
+"""What is quoted within a value, as in Rock 'n' Roll."""
+
 _TEXTS: Final = frozenset({"text", "h", "item", "inp"})
 _LONG_TEXT: Final = 15
 _LITERAL: Final = 0.96
@@ -33,7 +36,7 @@ def value_of(words: str, scene: Scene, *, texts: tuple[str, ...] = ()) -> tuple[
         return (inner.upper() if cased[2] == "upper" else inner.lower()), _LITERAL
     if quotes_in(text) and folded(unquoted(text)) != folded(text):
         return unquoted(text), _LITERAL
-    if quotes_in(text):
+    if quotes_in(text) and not _QUOTED_WITHIN.search(text):
         return quotes_in(text)[0], _LITERAL
     if _PLACEHOLDER.match(text):
         return text, _LITERAL

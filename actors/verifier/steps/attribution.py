@@ -259,6 +259,12 @@ class StepEvidence(Struct, frozen=True, dict=True):
         return tuple(dict.fromkeys([*events, *(one for one in short if says(one, kind))]))
 
     @cached_property
+    def marked_invalid(self) -> str:
+        """The name of a field that the page marks as invalid since the action; "" where it marks none."""
+        marked = (one.after for one in self.page.altered if "invalid" in one.gained)
+        return next((one.name or one.role for one in marked), "")
+
+    @cached_property
     def loading(self) -> str:
         """The words by which the page says that it still works on it; "" where it does not."""
         own = [self.change.after.name] if self.change is not None and "name" in self.change.fields else []

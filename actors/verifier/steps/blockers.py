@@ -182,6 +182,15 @@ def _status_told(view: BlockerView) -> Blocker | None:
     return None
 
 
+def _status_answered(view: BlockerView) -> Blocker | None:
+    """Return the status of an error that the page came with, where the page before had none."""
+    before, after = view.evidence.claim.before, view.evidence.claim.after
+    if not after.status or before.status or not view.evidence.page.significant:
+        return None
+    heading = next((one.name for one in view.nodes if one.role == "h"), after.title)
+    return Blocker(kind=BlockerKind.PAGE_ERROR, confidence=0.95, words=f"HTTP status {after.status}, {heading}")
+
+
 def _is_password(node: SemanticNode) -> bool:
     words = f"{node.name} {node.context}".casefold()
     named = ("password", "passwort", "mot de passe", "contraseña", "senha", "wachtwoord", "kennwort")
@@ -201,6 +210,7 @@ _RULES: Final[tuple[Callable[[BlockerView], Blocker | None], ...]] = (
     _captcha,
     _consent,
     _loud_kind(BlockerKind.ACCESS_DENIED, "access_denied"),
+    _status_answered,
     _loud_kind(BlockerKind.PAGE_ERROR, "page_error"),
     _status_told,
 )

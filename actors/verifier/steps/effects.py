@@ -170,7 +170,7 @@ def _by_value(wanted: str, before: str, now: str, *, keeps: bool) -> StepFinding
         return StepFinding(StepBand.AS_WANTED, "The field has what it had, and the value that was asked for.")
     if _same_figures(wanted, now) or _is_cut(wanted, now) or (wanted and spoken(wanted) in spoken(now) and not before):
         return StepFinding(StepBand.NEARLY_AS_WANTED, "The field has the value that was asked for, in another form.")
-    return StepFinding(StepBand.NOT_AS_WANTED, "The field has another value than was asked for.")
+    return StepFinding(StepBand.NOT_AS_WANTED, f"The field has another value than was asked for: {now[:_CUT_CHARS]!r}.")
 
 
 def _masked(before: str, now: str, evidence: StepEvidence) -> StepFinding:
@@ -183,12 +183,15 @@ def _masked(before: str, now: str, evidence: StepEvidence) -> StepFinding:
 
 
 def _same_figures(wanted: str, now: str) -> bool:
-    """Return whether two texts have the same figures and little else, as dates and phone numbers are written anew."""
+    """Return whether two texts have the same figures and little else, as dates and phone numbers are written anew.
+
+    Figures that letters stood between are not the same where those are gone.
+    """
     one, other = re.findall(r"\d+", wanted), re.findall(r"\d+", now)
     if not one or not other:
         return False
     same = sorted(f"{int(figure):d}" for figure in one) == sorted(f"{int(figure):d}" for figure in other)
-    return same or "".join(one) == "".join(other)
+    return same or ("".join(one) == "".join(other) and not re.search(r"[^\W\d_]", wanted))
 
 
 def _is_cut(wanted: str, now: str) -> bool:

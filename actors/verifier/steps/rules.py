@@ -10,7 +10,8 @@ from actors.verifier.steps.attribution import StepEvidence
 from actors.verifier.steps.bands import PROBABILITIES, StepBand, StepFinding
 from actors.verifier.steps.blockers import blocker_of
 from actors.verifier.steps.effects import READS, SERVED, client_saw, effect
-from protocol.acting.steps import SUCCESS_CONFIDENCE, BlockerKind, StepClaim, StepVerdict, VerificationTier
+from actors.verifier.steps.refusals import may_be_refused, refusal
+from protocol.acting.steps import SUCCESS_CONFIDENCE, Blocker, BlockerKind, StepClaim, StepVerdict, VerificationTier
 
 NOT_FOUND_CAP: Final = 0.6
 """No surer where a client did not find what it was to act on (001, client evidence)."""
@@ -56,11 +57,17 @@ class Weighing:
 
     probability: float
     evidence: list[str] = field(default_factory=list[str])
+    refusal: str = ""
 
     def at_most(self, limit: float, why: str) -> None:
         """Be no surer than a limit."""
         self.evidence.append(why)
         self.probability = min(self.probability, limit)
+
+    def refuse(self, why: str) -> None:
+        """Be sure that it was not done, as the page says so."""
+        self.refusal = why
+        self.probability = min(self.probability, PROBABILITIES[StepBand.ERROR])
 
     def at_least(self, limit: float, why: str) -> None:
         """Be no less sure than a limit."""
@@ -87,8 +94,8 @@ def verdict_of(evidence: StepEvidence) -> StepVerdict:
         weighing, tier = Weighing(PROBABILITIES[StepBand.NOTHING], [finding.evidence]), VerificationTier.GATE
     else:
         weighing, tier = _weigh(evidence, finding), VerificationTier.RULES
-    if blocker is not None and blocker.kind in _REFUSING and evidence.page.changed:
-        weighing.at_most(PROBABILITIES[StepBand.ERROR], "The page refuses it.")
+    if blocker is not None and _refuses(blocker, evidence):
+        weighing.refuse(f"The page refuses it: {blocker.words!r}.")
     probability = round(weighing.probability, 3)
     succeeded = probability >= SUCCESS_CONFIDENCE
     task = round(min(probability, claim.certainty), 3) if claim.final and claim.action.name != "fail" else 0.0
@@ -97,14 +104,22 @@ def verdict_of(evidence: StepEvidence) -> StepVerdict:
         succeeded=succeeded,
         confidence=probability,
         tier=tier,
-        evidence=tuple(weighing.evidence),
+        evidence=(*weighing.evidence, *filter(None, (weighing.refusal,))),
         changed=_was_seen(evidence) or bool(claim.client.sentinel and claim.client.successes),
         task_done=claim.final and succeeded and task >= SUCCESS_CONFIDENCE,
         task_confidence=task,
         blocker=blocker,
         replan=evidence.page.another_page if moving else evidence.page.significant,
+        refused=bool(weighing.refusal),
         similarity=evidence.page.similarity,
     )
+
+
+def _refuses(blocker: Blocker, evidence: StepEvidence) -> bool:
+    """Return whether what stands in the way is the answer to a step; a page of errors, where the step has led to it."""
+    if blocker.kind is BlockerKind.PAGE_ERROR:
+        return evidence.page.significant and may_be_refused(evidence)
+    return blocker.kind in _REFUSING and evidence.page.changed
 
 
 def _was_seen(evidence: StepEvidence) -> bool:
@@ -157,11 +172,15 @@ def _next_step(evidence: StepEvidence, finding: StepFinding, weighing: Weighing)
 
 def _messages(evidence: StepEvidence, finding: StepFinding, weighing: Weighing) -> None:
     """Weigh what the page says since the action."""
-    change = evidence.change
+    change, pressed = evidence.change, may_be_refused(evidence)
     if change is not None and "invalid" in change.gained:
         weighing.at_most(PROBABILITIES[StepBand.ERROR], "The page marks it as invalid.")
     elif evidence.errors and finding.band is not StepBand.READ:
-        weighing.at_most(PROBABILITIES[StepBand.ERROR], f"The page says: {evidence.errors[0]!r}.")
+        weighing.refuse(f"The page says: {evidence.errors[0]!r}.")
+    elif pressed and (words := refusal(evidence)):
+        weighing.refuse(f"The page says: {words!r}.")
+    elif pressed and (name := evidence.marked_invalid):
+        weighing.refuse(f"The page marks a field as invalid: {name!r}.")
     elif evidence.loading and finding.band in _WEAK:
         weighing.at_most(PROBABILITIES[StepBand.LOADING], f"The page still works on it: {evidence.loading!r}.")
     elif evidence.successes and finding.band is not StepBand.NOT_AS_WANTED:

@@ -33,6 +33,14 @@ b.onclick = () => setTimeout(() => { list.hidden = false }, 200);
 for (const one of list.children) one.onclick = () => { b.textContent = one.textContent; list.hidden = true };
 </script>"""
 
+OFFERS = """<input id=b role=combobox aria-expanded=false aria-label=City value=Oslo>
+<div id=list role=listbox></div><script>
+b.oninput = () => setTimeout(() => {
+  list.innerHTML = b.value.startsWith('Bo') ? '<div role=option>Boston</div><div role=option>Bonn</div>' : '';
+  for (const one of list.children) one.onclick = () => { b.value = one.textContent; list.innerHTML = '' };
+}, 100);
+</script>"""
+
 DROP = """<button id=b onclick="f.click()">Attach</button><input id=f type=file hidden><script>
 f.onchange = async () => { const file = f.files[0]; window.got = [file.name, file.type, await file.text()] };
 </script>"""
@@ -71,6 +79,29 @@ def test_nothing_typed_empties_a_field(it: Driving) -> None:
     it.do(TypeText(element_id=it.id_of("Field"), text=""), Acted)
 
     assert it.js("real.get.call(f)") == ""
+
+
+REWRITES = (
+    ("maxlength=5", "abcdefgh", "abcde"),
+    ("oninput=\"value = value.replace(/[a-z]/g, '')\"", "12ab34", "1234"),
+)
+
+
+@pytest.mark.parametrize(("attribute", "text", "holds"), REWRITES)
+def test_what_a_page_makes_of_a_text_is_said(it: Driving, attribute: str, text: str, holds: str) -> None:
+    it.show(f"<input aria-label=Field {attribute}>")
+    typed = it.do(TypeText(element_id=it.id_of("Field"), text=text), Acted)
+    as_it_stands = it.do(TypeText(element_id=it.id_of("Field"), text=holds), Acted)
+
+    assert f"The field holds “{holds}” now" in typed.changed
+    assert "holds" not in as_it_stands.changed
+
+
+def test_what_a_field_for_passwords_holds_is_not_said(it: Driving) -> None:
+    it.show("<input type=password aria-label=Field maxlength=5>")
+    typed = it.do(TypeText(element_id=it.id_of("Field"), text="abcdefgh"), Acted)
+
+    assert "abcde" not in typed.changed
 
 
 @pytest.mark.full
@@ -282,6 +313,21 @@ def test_a_list_that_the_page_draws_itself_tells_its_options(it: Driving) -> Non
     fault = it.fault(SelectOption(element_id=it.id_of("Colour"), value="Blue"))
 
     assert '"Red", "Green"' in fault.message
+
+
+def test_what_a_list_offers_once_words_are_typed_is_chosen(it: Driving) -> None:
+    it.show(OFFERS)
+    it.do(SelectOption(element_id=it.id_of("City"), value="Boston"), Acted)
+
+    assert it.js("b.value") == "Boston"
+
+
+def test_a_list_that_offers_no_such_thing_is_left_as_it_was(it: Driving) -> None:
+    it.show(OFFERS)
+    fault = it.fault(SelectOption(element_id=it.id_of("City"), value="Bologna"))
+
+    assert '"Boston", "Bonn"' in fault.message
+    assert it.js("b.value") == "Oslo"
 
 
 def test_what_is_no_list_says_so(it: Driving) -> None:

@@ -40,6 +40,19 @@ _KIND = """element => {
 }"""
 _TYPED = frozenset({"text", "search", "email", "url", "tel", "password", "number"})
 _LINES = frozenset({"textarea", "editor"})
+_HELD = """element => {
+  if (element.isContentEditable) return element.innerText;
+  return ['password', 'checkbox', 'radio', 'range', 'file'].includes(element.type) ? null : element.value ?? null;
+}"""
+"""What a field holds that is no secret."""
+
+_HELD_CHARS = 80
+_EDITABLE = """element => {
+  const typed = element.localName === 'input' && ['text', 'search', 'email', 'tel', 'url'].includes(element.type);
+  return typed && !element.readOnly && !element.disabled ? element.value : null;
+}"""
+"""What stands in a list that words are typed into, for it to offer what they begin."""
+
 _SELECT_ALL = """element => {
   element.focus({ preventScroll: true });
   if (element.select) element.select();
@@ -109,6 +122,8 @@ async def type_text(op: TabContext, do: TypeText) -> Acted:
             outcome = await _put(op, element, do.element_id, text if kind in _LINES else text.replace("\n", " "))
         else:
             outcome = await _type(op.tab.page, element, text, lines=kind in _LINES)
+        if do.sealed is None:
+            outcome = outcome or await _instead(element, text)
         if do.submit:
             await element.press("Enter", timeout=pointer.CLICK_MS, no_wait_after=True)
         return outcome
@@ -123,8 +138,9 @@ async def set_value(op: TabContext, do: SetValue) -> Acted:
         if not do.is_html and await element.evaluate("element => element.localName === 'select'"):
             return await _choose(element, do.value)
         if op.expects and not do.is_html and str(await element.evaluate(_KIND)) in _TYPED | _LINES:
-            return await _put(op, element, do.element_id, do.value)
-        return await _fill(element, do.value, html=do.is_html)
+            return await _put(op, element, do.element_id, do.value) or await _instead(element, do.value)
+        outcome = await _fill(element, do.value, html=do.is_html)
+        return outcome if outcome or do.is_html else await _instead(element, do.value)
 
     return await on_element(op, do.element_id, filled)
 
@@ -135,7 +151,7 @@ async def select_option(op: TabContext, do: SelectOption) -> Acted:
     async def chosen(element: ElementHandle) -> str:
         if await element.evaluate("element => element.localName === 'select'"):
             return await _choose(element, do.value)
-        return await _pick(element, do.value)
+        return await _pick(op.tab.page, element, do.value)
 
     return await on_element(op, do.element_id, chosen)
 
@@ -220,6 +236,19 @@ async def _fill(element: ElementHandle, value: str, *, html: bool) -> str:
     return ""
 
 
+async def _instead(element: ElementHandle, text: str) -> str:
+    """Say what a field holds where the page has made something else of what was put into it."""
+    try:
+        held = await element.evaluate(_HELD)
+    except Error as error:
+        if faults.is_crash(error):
+            raise
+        return ""
+    if not isinstance(held, str) or " ".join(held.split()).casefold() == " ".join(text.split()).casefold():
+        return ""
+    return f"The field holds “{held[:_HELD_CHARS]}” now, not what was put into it." if held else "The field is empty."
+
+
 async def _choose(element: ElementHandle, wanted: str) -> str:
     chosen = msgspec.convert(await element.evaluate(script("choose"), wanted), _ChooseResult)
     match chosen.problem:
@@ -235,14 +264,17 @@ async def _choose(element: ElementHandle, wanted: str) -> str:
             raise _no_option(chosen.options)
 
 
-async def _pick(element: ElementHandle, wanted: str) -> str:
-    """Open a list that the page draws itself, and click the option."""
+async def _pick(page: Page, element: ElementHandle, wanted: str) -> str:
+    """Open a list that the page draws itself, and click the option; where words are typed into it, by typing them."""
     offered = await _offered(element, wanted)
     if not offered.has_match:
         await pointer.click(element)
-        with anyio.move_on_after(_OPTIONS_S):
-            while not (offered := await _offered(element, wanted)).has_match:  # noqa: ASYNC110 - as the page draws it
-                await anyio.sleep(_POLL_S)
+        offered = await _offered_soon(element, wanted)
+    if not offered.has_match and (former := await element.evaluate(_EDITABLE)) is not None:
+        await _type(page, element, wanted, lines=False)
+        offered = await _offered_soon(element, wanted)
+        if not offered.has_match:
+            await _type(page, element, former, lines=False)
     if not offered.options:
         raise faults.not_done("The element is no list, and opens none.", field=_FIELD)
     option = (
@@ -253,6 +285,15 @@ async def _pick(element: ElementHandle, wanted: str) -> str:
     if option is None:
         raise _no_option(offered.options)
     return await pointer.click(option)
+
+
+async def _offered_soon(element: ElementHandle, wanted: str) -> _OfferedOptions:
+    """Wait until a list offers the option, as long as a page may take to draw it."""
+    offered = await _offered(element, wanted)
+    with anyio.move_on_after(_OPTIONS_S):
+        while not (offered := await _offered(element, wanted)).has_match:  # noqa: ASYNC110 - as the page draws it
+            await anyio.sleep(_POLL_S)
+    return offered
 
 
 async def _offered(element: ElementHandle, wanted: str) -> _OfferedOptions:

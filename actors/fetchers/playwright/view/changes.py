@@ -16,7 +16,10 @@ _MAX_CHARS = 400
 
 
 class PageOutline(Struct, frozen=True):
-    """The address of a page, labels and states of its elements, and how many dialogs it shows."""
+    """The address of a page, labels and states of its elements, and how many dialogs it shows.
+
+    `status` is the HTTP status that it came with, where that is one of an error.
+    """
 
     url: str
     title: str
@@ -26,6 +29,7 @@ class PageOutline(Struct, frozen=True):
     dialogs: int
     notices: tuple[str, ...] = ()
     words: int = 0
+    status: int = 0
 
 
 async def outline(tab: Tab) -> PageOutline:
@@ -47,6 +51,7 @@ async def outline(tab: Tab) -> PageOutline:
         dialogs=snapshot.markers.dialogs,
         notices=snapshot.markers.notices,
         words=snapshot.markers.words,
+        status=tab.error_status,
     )
 
 
@@ -71,10 +76,14 @@ def difference(before: PageOutline, after: PageOutline) -> str:
 
 def _moved(before: PageOutline, after: PageOutline) -> str:
     if after.url != before.url:
-        return f"the page is now {redact.url(after.url)[:200]} ({_quoted(after.title)})"
+        return f"the page is now {redact.url(after.url)[:200]} ({_quoted(after.title)}){_status(before, after)}"
     if after.page != before.page:
-        return "the page was loaded again"
+        return f"the page was loaded again{_status(before, after)}"
     return f"the title is now {_quoted(after.title)}" if after.title != before.title else ""
+
+
+def _status(before: PageOutline, after: PageOutline) -> str:
+    return f", an error with the HTTP status {after.status}" if after.status and after.page != before.page else ""
 
 
 def _dialogs(before: PageOutline, after: PageOutline) -> list[str]:

@@ -99,7 +99,7 @@ async def read_tree(tab: Tab, do: ReadTree) -> TreeRead:
         inner = _FrameNodes(options, time.monotonic() + FRAMES_S)
         whole = await inner.merged(document, whole, _MAX_DEPTH)
         packed = await document.call("fitting", _PackedNodes, nodes=whole.nodes, **options)
-    tree = _tree(whole, packed)
+    tree = replace(_tree(whole, packed), status=tab.error_status)
     if do.known and do.known == packed.hash:
         tree = replace(tree, nodes=(), unchanged=True, left_out=0, next="", tokens=0)
     return TreeRead(tree=tree)

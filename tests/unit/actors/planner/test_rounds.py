@@ -40,12 +40,22 @@ TASK = "0a1b2c3d-0000-4000-8000-00000000000{}"
 ALLOW = Decision(decision=Verb.ALLOW, reason_code=Reason.CALLER_PREAPPROVED)
 ASK = Decision(decision=Verb.ASK, reason_code=Reason.TAINTED_ARGUMENT, why="A page says so.")
 
+REFUSED = StepVerdict(
+    succeeded=False,
+    confidence=0.02,
+    tier=VerificationTier.RULES,
+    evidence=("Beside it changed: 'Only owners can.'.", "The page says: 'Only owners can.'."),
+    changed=True,
+    refused=True,
+)
+
 
 @dataclass(frozen=True)
 class Clicks:
     """Rules for goals such as `A, B`: a click for each name, once it has succeeded the step is over."""
 
     confidence: float
+    over: StepOver | None = None
 
     def make_plan(self, goal: str, page: PageTree, so_far: TaskSoFar) -> tuple[PlanStep, ...]:
         """Make a step of each name."""
@@ -54,7 +64,9 @@ class Clicks:
         return tuple(PlanStep(index=index, description=name) for index, name in enumerate(names))
 
     def solve(self, step: PlanStep, page: PageTree, so_far: TaskSoFar) -> Solution:
-        """Click the first node of that name that was not tried."""
+        """Click the first node of that name that was not tried, unless the step is over in any case."""
+        if self.over is not None:
+            return self.over
         tried = {one.action.element: one.verdict for one in so_far.actions if one.step == step.index}
         if any(verdict is not None and verdict.succeeded for verdict in tried.values()):
             return StepOver(why="It is done.")
@@ -73,9 +85,11 @@ class World:
 
     bus: Bus
     dead: frozenset[str] = frozenset()
+    refused: frozenset[str] = frozenset()
     decision: Decision = ALLOW
     confidence: float = 0.9
     clicked: list[str] = field(default_factory=list[str])
+    over: StepOver | None = None
     claims: list[StepClaim] = field(default_factory=list[StepClaim])
     names: Mapping[str, str] = field(default_factory=lambda: {"1": "A", "2": "B", "3": "C", "4": "D", "5": "D"})
 
@@ -87,8 +101,10 @@ class World:
         return PageTree(url="https://shop.example/", nodes=(*nodes, clicks), hash=str(len(self.clicked)))
 
     async def verify(self, claim: StepClaim) -> StepVerdict:
-        """Say that it succeeded if something changed."""
+        """Say that it succeeded if something changed, and the page has not refused it."""
         self.claims.append(claim)
+        if claim.action.element in self.refused:
+            return REFUSED
         changed = claim.before.hash != claim.after.hash
         return StepVerdict(
             succeeded=changed,
@@ -114,7 +130,7 @@ class World:
 
     def round(self, log: TaskLog, request: str = "") -> Round:
         """Return a round of a task."""
-        rules: StepRules = Clicks(self.confidence)
+        rules: StepRules = Clicks(self.confidence, self.over)
         return Round(bus=self.bus, log=log, rules=rules, models=None, gate=self, values={}, request=request)
 
     def perform(self, outcome: RoundOutcome) -> None:
@@ -193,6 +209,49 @@ async def test_what_had_no_effect_is_tried_another_way() -> None:
         assert first.state.question == "Which one?"
         assert (outcome.state.status, this.clicked) == (ActingStatus.COMPLETED, ["5"])
         assert [one.correction is not None for one in outcome.state.actions] == [True, False]
+
+
+async def test_what_a_page_refuses_is_told_and_not_done_to_another() -> None:
+    async with world() as this:
+        this.names, this.refused = {"4": "D", "5": "D"}, frozenset({"4"})
+        await this.run("D")
+        log = await this.begun("D")
+        await log.write(TaskResumed(task=log.task, at=now_ms(), words="the first"))
+        outcome = await this.run("D")
+
+        assert (outcome.state.status, this.clicked) == (ActingStatus.NEEDS_USER_INPUT, ["4"])
+        assert "The page says: 'Only owners can.'." in outcome.state.question
+
+
+async def test_a_step_is_not_over_as_long_as_its_last_action_was_not_done() -> None:
+    """What rules call over is so where the page shows it, or where what was done is borne out."""
+    async with world() as this:
+        this.refused = frozenset({"1"})
+        await this.run("A")
+        log = await this.begun("A")
+        await log.write(TaskResumed(task=log.task, at=now_ms(), words="go on"))
+        this.over = StepOver(why="It was clicked.")
+        claimed = await this.run("A")
+        log = await this.begun("A")
+        await log.write(TaskResumed(task=log.task, at=now_ms(), words="go on"))
+        this.over = StepOver(why="It is on.", shown=True)
+        shown = await this.run("A")
+
+        assert claimed.state.status is ActingStatus.NEEDS_USER_INPUT
+        assert "The page says: 'Only owners can.'." in claimed.state.question
+        assert shown.state.plan is not None
+        assert {one.status for one in shown.state.plan.steps} == {PlanStepStatus.COMPLETED}
+
+
+async def test_what_left_no_trace_is_not_done_only_because_a_rule_calls_it_over() -> None:
+    async with world() as this:
+        this.dead = frozenset({"1"})
+        log = await this.begun("A")
+        this.perform(await this.round(log).take(this.page, ClientEvidence()))
+        this.over = StepOver(why="It was clicked.")
+        outcome = await this.run("A")
+
+        assert (outcome.state.status, outcome.state.options) == (ActingStatus.NEEDS_USER_INPUT, ("yes", "no"))
 
 
 async def test_what_nobody_knows_is_asked_of_the_user() -> None:

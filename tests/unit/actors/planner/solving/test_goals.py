@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.actors.planner.solving.pages import page, steps_of
+from actors.planner.solution import Chosen
+from tests.unit.actors.planner.solving.pages import next_of, page, steps_of
 
 _PLANS = (
     ("Click button ONE, then click button TWO.", ("Click button ONE", "click button TWO")),
@@ -73,3 +74,33 @@ _PLANS = (
 @pytest.mark.parametrize(("goal", "steps"), _PLANS, ids=[goal[:40] for goal, _ in _PLANS])
 def test_a_goal_becomes_its_steps(goal: str, steps: tuple[str, ...]) -> None:
     assert steps_of(goal, page("inp Username", "inp Password")) == steps
+
+
+_KEPT = (
+    ("Enter Dr. No into Name", "Dr. No"),
+    ("Enter St. Gallen into Name and click Save", "St. Gallen"),
+    ("Enter J. R. R. Tolkien into Name.", "J. R. R. Tolkien"),
+    ("Set Name to Ms. Lee", "Ms. Lee"),
+    ("Set Name to Ada L.", "Ada L."),
+    ("Set Name to Ada L. Click Save.", "Ada L."),
+    ("Set Name to Ada. Click Save.", "Ada"),
+    ("Set Name to Hello!", "Hello!"),
+    ("Enter Hello. World into Name, then click Save", "Hello. World"),
+    ("Enter Read and Write into Name", "Read and Write"),
+    ("Enter now and then into Name, then click Save", "now and then"),
+    ("Set Name to Copy and Paste", "Copy and Paste"),
+    ("Enter Rock 'n' Roll into Name", "Rock 'n' Roll"),
+    ("Set Name to Her story", "Her story"),
+    ("Enter Made in Italy as Name", "Made in Italy"),
+    ("Fill in the form with name: Ada L., note: hi", "Ada L."),
+)
+
+
+@pytest.mark.parametrize(("goal", "value"), _KEPT, ids=[goal for goal, _ in _KEPT])
+def test_a_value_is_typed_as_it_stands_in_the_goal(goal: str, value: str) -> None:
+    tree = page("inp Name", "inp Note", "btn Save")
+
+    chosen = next_of(steps_of(goal, tree)[0], tree)
+
+    assert isinstance(chosen, Chosen), chosen
+    assert (chosen.action.name, chosen.action.element, chosen.action.arguments["value"]) == ("setValue", "1", value)

@@ -27,7 +27,27 @@ _SHOP = page(
 _SHAPES = page("img | sh=rect | c=red", "img | sh=circle | c=red", "img | sh=circle | c=blue")
 _SIGNS = page("btn | sh=drawing", "text 3 | sh=text | c=red", "text 5 | sh=text | c=red", "btn 3", "btn 1", "btn 2")
 _CELLS = page("text Colour | xy=10,10", "text gray | xy=90,10", "inp ")
+_CARDS = page(
+    "h Shoes",
+    "link Gym Flex Gym Flex",
+    "btn Add to cart | t=Gym Flex",
+    "btn Add Gym Flex to wishlist",
+    "link Snow Grip – for ice and snow",
+    "btn Add to cart | t=Snow Grip",
+    "btn Add Snow Grip to wishlist",
+)
+_SIZES = page(
+    "h Shoe", "sel Size | v=Choose… | t=Choose…/41/44", "sel Country | v=Choose | s=collapsed", "btn Add to cart"
+)
 _CHOICES = (
+    ("Open Gym Flex", _CARDS, "click", "2", ""),
+    ("Open Snow Grip", _CARDS, "click", "5", ""),
+    ("Click Gym Flex", _CARDS, "click", "2", ""),
+    ("Add Gym Flex to the cart", _CARDS, "click", "3", ""),
+    ("Add Gym Flex to the wishlist", _CARDS, "click", "4", ""),
+    ("Choose size 44", _SIZES, "selectDropdown", "2", "44"),
+    ("Choose 44 as Size", _SIZES, "selectDropdown", "2", "44"),
+    ("Choose Germany as Country", _SIZES, "selectDropdown", "3", "Germany"),
     ('Click "Check out"', _SHOP, "click", "11", ""),
     ("Click the Add to cart button for the red lamp", _SHOP, "click", "7", ""),
     ("Press the second Add to cart button", _SHOP, "click", "7", ""),

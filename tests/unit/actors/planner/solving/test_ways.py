@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from actors.planner.solution import Chosen, StepOver, Unsolved
+from actors.planner.solution import Chosen, StepOver, Unsolved, UserAsked
 from protocol.acting.actions import ActionCall
-from protocol.acting.steps import TakenAction
+from protocol.acting.steps import StepVerdict, TakenAction, VerificationTier
 from protocol.acting.tree import PageTree, Viewport
 from tests.unit.actors.planner.solving.pages import next_of, page, steps_of
 
@@ -165,3 +165,51 @@ def test_a_thing_is_put_into_the_cart_by_the_control_of_its_card() -> None:
 
     assert isinstance(chosen, Chosen)
     assert chosen.action.element == "7"
+
+
+def _product(colour: str, size: str) -> PageTree:
+    """Return the page of a product as it stands once a colour and a size are chosen."""
+    on = {name: " | s=checked" if name == colour else "" for name in ("Black", "Blue")}
+    return page(
+        "sel Language | v=English | t=English/Blue",
+        "h Trail Runner",
+        *(f"radio {name}{state}" for name, state in on.items()),
+        f"sel Size | v={size} | t=Choose/41/44",
+        "btn Add to cart",
+    )
+
+
+_ADD = "Add the blue shoe in size 44 to the cart"
+_KINDS = (
+    (_product("Black", "Choose"), ("click", "4")),
+    (_product("Blue", "Choose"), ("selectDropdown", "5")),
+    (_product("Blue", "44"), ("click", "6")),
+)
+
+
+@pytest.mark.parametrize(("tree", "action"), _KINDS)
+def test_a_thing_is_put_into_the_cart_in_the_kind_that_is_wanted(tree: PageTree, action: tuple[str, str]) -> None:
+    chosen = next_of(_ADD, tree)
+
+    assert isinstance(chosen, Chosen), chosen
+    assert (chosen.action.name, chosen.action.element) == action
+
+
+@pytest.mark.parametrize("goal", ["Add the green shoe to the cart", "Add the blue shoe in size 47 to the cart"])
+def test_a_kind_that_a_page_has_not_is_asked_about_before_anything_is_chosen(goal: str) -> None:
+    asked = next_of(goal, _product("Black", "Choose"))
+
+    assert isinstance(asked, UserAsked), asked
+    assert ("green" in asked.question, "47" in asked.question) == ("green" in goal, "47" in goal)
+
+
+def test_what_the_page_has_refused_was_not_put_into_the_cart() -> None:
+    tree, refusal = page("h Shoe", "btn Add to cart"), ("The page says: 'Choose a size'.",)
+    verdict = StepVerdict(succeeded=False, confidence=0.02, tier=VerificationTier.RULES, evidence=refusal, changed=True)
+    added = next_of("Add to cart", tree)
+    assert isinstance(added, Chosen)
+    taken = TakenAction(number=0, step=0, action=added.action, string="", thought=added.thought, verdict=verdict)
+
+    again = next_of("Add to cart", tree, taken)
+
+    assert not isinstance(again, StepOver), again

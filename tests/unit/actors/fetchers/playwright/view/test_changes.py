@@ -44,3 +44,10 @@ def test_another_page_is_told_by_its_address_alone() -> None:
 
 def test_a_page_that_was_loaded_again_is_told() -> None:
     assert difference(standing(), standing(page="q")) == "the page was loaded again."
+
+
+def test_the_status_of_an_error_is_told_with_the_page_that_came_with_it() -> None:
+    failed = standing(page="q", status=503, url="https://a.example/usage")
+
+    assert difference(standing(), failed).endswith("usage (“T”), an error with the HTTP status 503.")
+    assert "503" not in difference(failed, standing(page="q", status=503, title="U", url="https://a.example/usage"))
