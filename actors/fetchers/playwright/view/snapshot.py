@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
 
 import anyio
-from msgspec import Struct
+from msgspec import Struct, ValidationError
 from msgspec.structs import replace
 from playwright.async_api import Error
 
@@ -93,7 +92,7 @@ class _FrameElements:
             inner = await document.inner(frame.id, frame.way, frame.number)
             try:
                 snapshot = await snapshot_document(inner, hidden=self.hidden) if inner is not None else None
-            except FaultError:
+            except (FaultError, ValidationError):
                 snapshot = None
             if inner is None or snapshot is None:
                 continue
@@ -187,16 +186,17 @@ async def _listening(document: TabDocument) -> list[int]:
 
 async def _mark(document: TabDocument, nodes: tuple[int, ...]) -> None:
     cdp, context = document.world.cdp, await document.world.context()
-    objects: list[dict[str, Any]] = []
+    arguments: list[dict[str, str]] = []
 
     async def resolve(node: int) -> None:
         with suppress(Error):
             parameters = {"backendNodeId": node, "executionContextId": context, "objectGroup": _GROUP}
-            objects.append((await cdp.send("DOM.resolveNode", parameters))["object"])
+            resolved = (await cdp.send("DOM.resolveNode", parameters))["object"]
+            if "objectId" in resolved:
+                arguments.append({"objectId": resolved["objectId"]})
 
     async with anyio.create_task_group() as tasks:
         for node in nodes:
             tasks.start_soon(resolve, node)
-    arguments = [{"objectId": one["objectId"]} for one in objects]
     call = {"functionDeclaration": _MARK, "executionContextId": context, "arguments": arguments}
     await cdp.send("Runtime.callFunctionOn", call)
