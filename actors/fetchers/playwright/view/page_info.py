@@ -150,15 +150,14 @@ def _summary(
 
 
 async def _stability(tab: Tab) -> Stability:
-    """Observe once; what was not observed before counts as quiet from the first observation on."""
+    """Observe once, by the same rules by which one waits for a page."""
     state = await tab.state()
     if state is None:
         raise FaultError(fault(Code.BROWSER_PAGE_HUNG))
-    dom_stable = not state.loading and state.quiet >= FOR_STEP.quiet_ms
-    pending = tab.recorder.in_flight
+    at_rest, pending = tab.is_at_rest(state, FOR_STEP), tab.recorder.in_flight
     return Stability(
-        stable=dom_stable and pending == 0 and state.ready == "complete",
-        dom_stable=dom_stable,
+        stable=at_rest and pending == 0,
+        dom_stable=at_rest,
         network_pending=pending,
         load_state=state.ready,
     )
