@@ -50,7 +50,7 @@ weft.part((view) => {
       const find = { element: node, kind: kind || 'other', region, plain, off, within: 0 };
       if (inside) inside.within += 1;
       if (seen.finds.length < MANY) seen.finds.push(find);
-      if (plain) find.certain = view.attribute(node, 'onclick') !== null || own;
+      if (plain) find.certain = view.attribute(node, 'onclick') !== null || own || view.isDragged(node);
       inside = find;
     }
     if (FRAMES.has(tag)) seen.frames.push({ element: node, kind: 'frame', region, off });
@@ -79,6 +79,29 @@ weft.part((view) => {
     if (find.plain && !find.label) return false;
     find.sig = view.signature(find.element, find.kind, find.label, find.region);
     return true;
+  }
+
+  // An element that is shown, and that nothing says of that one acts on it; nothing for a frame, which has an id as such.
+  function other(element) {
+    try {
+      const kind = view.kindOf(element) || 'other', region = regionAround(element);
+      const find = { element, kind, region, plain: true, off: false, within: 0 };
+      view.measure(find, { hits: 0, modal: view.modal() });
+      if (!find.box || FRAMES.has(view.tag(element))) return [];
+      find.label = view.unsecret(view.nameOf(element, kind) || view.classed(element));
+      find.sig = view.signature(element, kind, find.label, region);
+      return [find];
+    } catch {
+      return []; // hostile enough to be left out
+    }
+  }
+
+  function regionAround(element) {
+    for (let node = element; node; node = view.above(node)) {
+      const region = view.regionOf(node);
+      if (region) return region;
+    }
+    return 'page';
   }
 
   // Measures and names what was found, one after another until the time is up; those that are not shown come last. After so many hits
@@ -163,5 +186,5 @@ weft.part((view) => {
     return find.stand ?? element;
   }
 
-  Object.assign(view, { at, held, standing, gather, rescan, walk, isWanted, name, framesOf });
+  Object.assign(view, { at, held, standing, gather, other, rescan, walk, isWanted, name, framesOf });
 });
