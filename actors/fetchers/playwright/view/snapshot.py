@@ -14,7 +14,7 @@ from actors.fetchers.playwright.devtools import Way
 from actors.fetchers.playwright.tab import Tab
 from actors.fetchers.playwright.view.closed_roots import open_closed_roots
 from actors.fetchers.playwright.view.documents import FRAMES_S, TabDocument, main_document
-from actors.fetchers.playwright.view.elements import ElementLocation, EmbeddedFrame, PageElement, PageSnapshot
+from actors.fetchers.playwright.view.elements import ElementLocation, EmbeddedFrame, PageElement, PageNews, PageSnapshot
 from protocol.browsers.pageinfo import Box
 from protocol.faults import FaultError
 
@@ -50,6 +50,7 @@ async def take_snapshot(tab: Tab, *, hidden: bool = False) -> PageSnapshot:
         elements=(*snapshot.elements, *inner.elements),
         total=snapshot.total + inner.total,
         cut=snapshot.cut or inner.cut or timeout.cancelled_caught,
+        news=(*snapshot.news, *inner.news),
     )
 
 
@@ -78,6 +79,7 @@ class _FrameElements:
 
     hidden: bool
     elements: list[PageElement] = field(default_factory=list[PageElement])
+    news: list[PageNews] = field(default_factory=list[PageNews])
     total: int = 0
     frames: int = 0
     cut: bool = False
@@ -98,6 +100,7 @@ class _FrameElements:
                 continue
             nested = tuple(_nested(one, frame, outer) for one in snapshot.frames)
             self.elements += [_placed(element, inner.prefix, frame, outer) for element in snapshot.elements]
+            self.news += snapshot.news
             self.total += snapshot.total
             self.cut = self.cut or snapshot.cut
             placed = replace(snapshot, frames=nested, width=outer.width, height=outer.height)
@@ -185,6 +188,7 @@ async def _listening(document: TabDocument) -> list[int]:
 
 
 async def _mark(document: TabDocument, nodes: tuple[int, ...]) -> None:
+    """Mark nodes in our own world; those in a frame of another origin are null there, and belong to the frame."""
     cdp, context = document.world.cdp, await document.world.context()
     arguments: list[dict[str, str]] = []
 

@@ -49,8 +49,17 @@ weft.part((view) => {
     return {
       page: view.known.page, url: location.href, title: view.clean(view.title(document), 200), ready: view.readyState(document),
       elements: named.flatMap(safely), frames: frames.map(framed), width: innerWidth, height: innerHeight, total, cut,
-      markers: view.markers(named), fresh,
+      markers: view.markers(named), fresh, news: newsOf(),
     };
+  }
+
+  // What the page has said lately; of one that does not let itself be asked, nothing.
+  function newsOf() {
+    try {
+      return view.news();
+    } catch {
+      return [];
+    }
   }
 
   function wayTo({ id }) {
