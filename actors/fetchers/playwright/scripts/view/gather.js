@@ -81,29 +81,6 @@ weft.part((view) => {
     return true;
   }
 
-  // An element that is shown, and that nothing says of that one acts on it; nothing for a frame, which has an id as such.
-  function other(element) {
-    try {
-      const kind = view.kindOf(element) || 'other', region = regionAround(element);
-      const find = { element, kind, region, plain: true, off: false, within: 0 };
-      view.measure(find, { hits: 0, modal: view.modal() });
-      if (!find.box || FRAMES.has(view.tag(element))) return [];
-      find.label = view.unsecret(view.nameOf(element, kind) || view.classed(element));
-      find.sig = view.signature(element, kind, find.label, region);
-      return [find];
-    } catch {
-      return []; // hostile enough to be left out
-    }
-  }
-
-  function regionAround(element) {
-    for (let node = element; node; node = view.above(node)) {
-      const region = view.regionOf(node);
-      if (region) return region;
-    }
-    return 'page';
-  }
-
   // Measures and names what was found, one after another until the time is up; those that are not shown come last. After so many hits
   // nobody looks any more what lies over what.
   function judge(finds, hidden, hits) {
@@ -186,5 +163,5 @@ weft.part((view) => {
     return find.stand ?? element;
   }
 
-  Object.assign(view, { at, held, standing, gather, other, rescan, walk, isWanted, name, framesOf });
+  Object.assign(view, { at, held, standing, gather, rescan, walk, isWanted, name, framesOf });
 });

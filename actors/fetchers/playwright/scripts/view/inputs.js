@@ -18,13 +18,6 @@ weft.part((view) => {
     const numbers = [...new Set(path.flatMap(numbersOf))];
     known.inputs.push({ at: Date.now(), kind: event.type, numbers, answered: false, ref: new WeakRef(control ?? path[0]) });
     if (known.inputs.length > MANY_KEPT) known.inputs.shift();
-    if (event.type === 'click' && path.some(isFile)) view.saves?.(event);
-  }
-
-  // Whether the browser saves what a link leads to: of this it says nothing before the site answers.
-  function isFile(node) {
-    if (!(node instanceof HTMLAnchorElement || node instanceof HTMLAreaElement)) return false;
-    return view.attribute(node, 'download') !== null && new URL(node.href, location.href).origin === location.origin;
   }
 
   // The numbers that an element has: its own, those of what it was found to have taken the place of, and those of its words.

@@ -49,17 +49,8 @@ weft.part((view) => {
     return {
       page: view.known.page, url: location.href, title: view.clean(view.title(document), 200), ready: view.readyState(document),
       elements: named.flatMap(safely), frames: frames.map(framed), width: innerWidth, height: innerHeight, total, cut,
-      markers: view.markers(named), fresh, news: newsOf(),
+      markers: view.markers(named), fresh, news: view.news(),
     };
-  }
-
-  // What the page has said lately; of one that does not let itself be asked, nothing.
-  function newsOf() {
-    try {
-      return view.news();
-    } catch {
-      return [];
-    }
   }
 
   function wayTo({ id }) {
@@ -95,7 +86,7 @@ weft.part((view) => {
     for (let index = 0; index < fitting.length && found.size < MANY_FITTING; index++) {
       const find = around(fitting[index], finds);
       if (find) found.add(find);
-      else if (others.length < MANY_FITTING) others.push(...view.other(fitting[index]));
+      else if (others.length < MANY_FITTING) others.push(...other(fitting[index]));
     }
     const more = others.length ? view.assign(others) : [];
     return { valid: true, elements: [...found, ...others].flatMap(safely), fresh: [...fresh, ...more], url: location.href };
@@ -105,6 +96,29 @@ weft.part((view) => {
     let node = element;
     for (let up = 0; node && up < UP && !finds.has(node); up++) node = view.above(node);
     return finds.get(node);
+  }
+
+  // An element that is shown, and that nothing says of that one acts on it; nothing for a frame, which has an id as such.
+  function other(element) {
+    try {
+      const kind = view.kindOf(element) || 'other', region = regionAround(element);
+      const find = { element, kind, region, plain: true, off: false, within: 0 };
+      view.measure(find, { hits: 0, modal: view.modal() });
+      if (!find.box || /^i?frame$/.test(view.tag(element))) return [];
+      find.label = view.unsecret(view.nameOf(element, kind) || view.classed(element));
+      find.sig = view.signature(element, kind, find.label, region);
+      return [find];
+    } catch {
+      return []; // hostile enough to be left out
+    }
+  }
+
+  function regionAround(element) {
+    for (let node = element; node; node = view.above(node)) {
+      const region = view.regionOf(node);
+      if (region) return region;
+    }
+    return 'page';
   }
 
   // Conceals the value of an element from now on, whatever kind of field it is.

@@ -1,7 +1,7 @@
 // Watches what a page changes: keeps what it said lately, also what was shown for a moment only, and gives
 // what comes its number. A page that changes faster than anybody can look is let alone for a while, so that it stays as fast as it was.
 weft.part((view) => {
-  const WINDOW_MS = 1000, MANY_RECORDS = 10_000, SPENT_MS = 40, REST_MS = 1000, LONGEST_REST_MS = 8000, LOOKED_AT = 200, MANY_ROOTS = 200, MANY_NEWS = 12, MANY_REFUSED = 20;
+  const WINDOW_MS = 1000, MANY_RECORDS = 10_000, SPENT_MS = 40, REST_MS = 1000, LONGEST_REST_MS = 8000, LOOKED_AT = 200, MANY_ROOTS = 200;
   const MANY_PARTS = 12, MANY_TOLD = 20, MANY_KEPT = 60, CHARS = 160, QUOTED = 120, LONG = 60_000, ERROR_MS = 15_000, IDLE = 40, PAUSE_MS = 50;
   const OBSERVED = {
     childList: true, characterData: true, subtree: true, attributes: true,
@@ -13,7 +13,7 @@ weft.part((view) => {
   function watch() {
     if (!known.watched) {
       const observer = new MutationObserver(heard);
-      known.watched = { observer, roots: [], seen: new WeakSet(), log: [], number: 0, refused: new Map(), saved: null, since: 0, count: 0, spent: 0, due: false, next: 0, resting: false, rested: 0, rest: REST_MS };
+      known.watched = { observer, roots: [], seen: new WeakSet(), log: [], number: 0, since: 0, count: 0, spent: 0, due: false, next: 0, resting: false, rested: 0, rest: REST_MS };
     }
     watchRoot(document);
     view.listen?.(globalThis);
@@ -25,7 +25,7 @@ weft.part((view) => {
     if (!watched || watched.seen.has(root) || watched.roots.length >= MANY_ROOTS) return;
     watched.seen.add(root);
     watched.roots.push(new WeakRef(root));
-    root.addEventListener('invalid', refuse, { capture: true, passive: true });
+    view.hear?.(root);
     if (root.mode === 'closed') view.listen?.(root); // who listens around it is told of its host alone
     if (!watched.resting) watched.observer.observe(root, OBSERVED);
   }
@@ -175,43 +175,6 @@ weft.part((view) => {
     };
   }
 
-  // Notes that the browser does not accept what a field holds; how it does is asked for later, if at all.
-  function refuse(event) {
-    const { watched } = known;
-    watched.refused.delete(event.target);
-    watched.refused.set(event.target, { event, number: ++watched.number });
-    if (watched.refused.size > MANY_REFUSED) watched.refused.delete(watched.refused.keys().next().value);
-  }
-
-  // Notes a click on a link to a file, which the page may still prevent.
-  function saves(event) {
-    const { watched } = known;
-    if (watched) watched.saved = { event, number: ++watched.number };
-  }
-
-  // What the page has said lately by words that came, each with a number that is higher than those before, and the fields that the browser
-  // does not accept as they are, unless the page has taken it upon itself to say so; also that a file was asked for.
-  function news() {
-    const said = (known.watched?.log ?? []).filter((one) => one.kind !== 'Removed' && !one.typed).slice(-MANY_NEWS);
-    const told = said.map(({ number, kind, words, announced = false }) => ({ page: known.page, number, kind, words: view.clean(words, QUOTED), announced }));
-    return [...told, ...refusals(), ...files()];
-  }
-
-  function refusals() {
-    const told = [];
-    for (const [element, { event, number }] of known.watched?.refused ?? []) {
-      if (event.defaultPrevented || !element.isConnected || !view.isElement(element) || !view.matches(element, ':invalid')) continue;
-      const field = view.unsecret(view.nameOf(element, view.kindOf(element) || 'other'));
-      told.push({ page: known.page, number, kind: 'Refused', words: view.clean(view.unsecret(element.validationMessage ?? ''), QUOTED), field });
-    }
-    return told;
-  }
-
-  function files() {
-    const saved = known.watched?.saved;
-    return saved && !saved.event.defaultPrevented ? [{ page: known.page, number: saved.number, kind: 'File', words: '' }] : [];
-  }
-
   // -- what comes ----------------------------------------------------------------------------------------------------
 
   // Gives what has come its number before it is drawn, where the page is small; else so seldom that nobody feels it.
@@ -235,5 +198,5 @@ weft.part((view) => {
     }
   }
 
-  Object.assign(view, { watch, watchRoot, events, news, saves });
+  Object.assign(view, { watch, watchRoot, events });
 });
