@@ -33,7 +33,7 @@ CODE_S: Final = 600
 _PAGE_CODE: Final = "view"
 """Where the page code stands in the extension, which the browser tier has too."""
 
-_UNUSED: Final = frozenset({"closed", "colours", "content", "facts", "markers", "observe", "rows", "snapshot"})
+_UNUSED: Final = frozenset({"closed", "colours", "content", "facts", "markers", "news", "observe", "rows", "snapshot"})
 """Parts of the page code that are only called by the browser tier."""
 
 _EXECUTOR: Final = ("executor", "elements", "pointing", "typing", "reading", "capture", "mark")

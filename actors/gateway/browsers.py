@@ -270,8 +270,18 @@ def _info(done: results.PageInfo) -> list[str]:
 
 
 def _stability(state: Stability | results.Stable) -> str:
-    words = "The page has come to rest" if state.stable else "The page has not come to rest"
-    return f"{words}: {state.load_state}, {state.network_pending} requests under way."
+    return "The page has come to rest." if state.stable else f"The page has not come to rest: {_unrest(state)}."
+
+
+def _unrest(state: Stability | results.Stable) -> str:
+    """Say what a page is waited for."""
+    pending, loading = state.network_pending, state.load_state != "complete"
+    reasons = [
+        "its document is still being loaded" if loading else "",
+        f"{pending} request{' is' if pending == 1 else 's are'} under way" if pending else "",
+        "it still changes, or shows that it loads" if not state.dom_stable and not loading and not pending else "",
+    ]
+    return ", ".join(reason for reason in reasons if reason) or "its last request has only just ended"
 
 
 def _dialogs(done: results.Dialogs) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -33,6 +34,7 @@ _PAUSE_S = 60.0
 """How long only cookies are read after the storage took longer: a page may have frames of hundreds of origins."""
 
 _RESPONSE_S = 2.0
+_POLL_S = 0.05
 _MAX_DOWNLOADING = 5
 
 SaveDownload = Callable[[Download], Awaitable[tuple[Captured, ...]]]
@@ -66,6 +68,12 @@ class OpenSession:
 
     downloading: int = 0
     """Downloads in flight."""
+
+    downloads: int = 0
+    """Downloads that have begun."""
+
+    _file_names: deque[str] = field(default_factory=lambda: deque(maxlen=_MAX_DOWNLOADING))
+    """What the last of them are called."""
 
     _opening: int = 0
     """Tabs that are being opened: their pages are nobody's yet."""
@@ -242,11 +250,25 @@ class OpenSession:
                 await download.cancel()
             return
         self.downloading += 1
+        self.downloads += 1
+        self._file_names.append(download.suggested_filename)
         try:
             captured = await self.save_download(download)
         finally:
             self.downloading -= 1
         self.record = replace(self.record, downloads=(*self.record.downloads, *captured)[-MAX_DOWNLOADS:])
+
+    def begun_since(self, downloads: int) -> tuple[str, ...]:
+        """Return what those downloads are called that began after so many, the last five at most."""
+        many = min(self.downloads - downloads, len(self._file_names))
+        return tuple(self._file_names)[len(self._file_names) - many :]
+
+    async def download_begins(self, downloads: int, within_s: float) -> bool:
+        """Wait until more than so many downloads have begun, and return whether they have."""
+        with anyio.move_on_after(within_s):
+            while self.downloads <= downloads:  # noqa: ASYNC110 - the browser announces them by callbacks
+                await anyio.sleep(_POLL_S)
+        return self.downloads > downloads
 
     def _add_record(self) -> int:
         number = self.record.last_tab + 1

@@ -83,6 +83,11 @@ def next_check_ms(state: DocumentState, activity: TabActivity, bounds: Stability
     return max(left, POLL_MS / 2) if left > 0 else 0
 
 
+def is_at_rest(state: DocumentState, activity: TabActivity, bounds: StabilityBounds) -> bool:
+    """Whether nothing of a page comes, goes or moves now, whatever it has scheduled for later."""
+    return next_check_ms(state, activity, bounds) == 0
+
+
 def is_static(state: DocumentState, activity: TabActivity) -> bool:
     """Whether a page has nothing that could change it."""
     return state.programs == 0 and activity.scripts == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
@@ -24,6 +25,7 @@ from actors.fetchers.playwright.stability import (
     PendingWork,
     StabilityBounds,
     TabActivity,
+    is_at_rest,
     is_static,
     next_check_ms,
     pending_work_ms,
@@ -108,6 +110,10 @@ class Tab:
         """Observe the document once; None where the page does not respond."""
         return await self.run(script("observe"), DocumentState)
 
+    def is_at_rest(self, state: DocumentState, bounds: StabilityBounds) -> bool:
+        """Whether the page is at rest by this observation of its document, however long anybody has waited for it."""
+        return is_at_rest(state, self._activity(math.inf), bounds)
+
     async def run(self, expression: str, kind: type[T]) -> T | None:
         """Evaluate in our own world; None where the page does not respond."""
         try:
@@ -184,8 +190,7 @@ class Tab:
 
     async def _pause_ms(self, state: DocumentState, bounds: StabilityBounds, waited_ms: float) -> float:
         """Return the pause before the next observation; 0 for a stable page."""
-        recorder = self.recorder
-        activity = TabActivity(recorder.quiet_ms(), waited_ms, recorder.scripts, recorder.live)
+        activity = self._activity(waited_ms)
         pause_ms = next_check_ms(state, activity, bounds)
         if pause_ms or is_static(state, activity):
             return pause_ms
@@ -194,6 +199,10 @@ class Tab:
         except (Error, CrashedError) as error:
             raise self.fault(error) from error
         return pending_work_ms(pending, state, activity, bounds)
+
+    def _activity(self, waited_ms: float) -> TabActivity:
+        recorder = self.recorder
+        return TabActivity(recorder.quiet_ms(), waited_ms, recorder.scripts, recorder.live)
 
 
 @asynccontextmanager

@@ -182,8 +182,15 @@ def test_a_file_that_a_click_brings_is_among_the_downloads(it: Driving) -> None:
     until(lambda: bool(it.do(GetDownloads(), Downloads).downloads))
     (file,) = it.do(GetDownloads(), Downloads).downloads
 
-    assert acted.success
+    assert acted.changed == "A download has begun: “csv.csv”; get_downloads tells when it is there."
     assert it.web.shelf.kept[file.name].startswith(b"name,length")
+
+
+@pytest.mark.full
+def test_a_file_that_its_site_takes_a_while_to_send_is_told_by_the_click_that_asked_for_it(it: Driving) -> None:
+    it.show("<a href='/slow?ms=900' download=late.txt>Save</a>")
+
+    assert it.click("Save").changed == "A download has begun: “late.txt”; get_downloads tells when it is there."
 
 
 @pytest.mark.full

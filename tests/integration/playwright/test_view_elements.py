@@ -367,3 +367,23 @@ def test_what_somebody_may_want_comes_first_then_fields_buttons_and_links(web: V
     assert info.page.type.value == "login"
     assert {region.name: region.elements for region in info.regions} == {"navigation": 1, "main": 2, "form:login": 3}
     assert {ElementKind.INPUT, ElementKind.BUTTON} <= {element.type for element in info.elements}
+
+
+def test_what_is_there_to_be_dragged_is_told_and_a_selector_finds_whatever_is_shown(web: Viewing) -> None:
+    web.show(
+        "<main><div draggable=true id=card>Report</div><p id=note>Drop here</p><p id=off hidden>Off</p><button>Go</button></main>"
+    )
+
+    assert web.labels() == {"other_report": "Report", "button_go": "Go"}
+    assert [one.id for one in web.find("css=#card")] == ["other_report"]
+    assert [one.id for one in web.find("css=p, button")] == ["button_go", "other_drop_here"]
+    assert web.at("other_drop_here", "e => e.id") == "note"
+
+
+@pytest.mark.parametrize("more", ["", "<script>document.querySelector('button').onclick = () => {}</script>"])
+def test_a_page_of_which_nothing_moves_is_at_rest(web: Viewing, more: str) -> None:
+    web.show(f"<h1>Plan</h1><button>Go</button>{more}")
+    stability = web.info().stability
+
+    assert stability is not None
+    assert (stability.stable, stability.dom_stable, stability.network_pending) == (True, True, 0)

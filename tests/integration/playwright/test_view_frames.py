@@ -15,6 +15,7 @@ from tests.integration.playwright.viewing import Viewing, viewing
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.full]
 
 CARD = "<form><label>Card number <input autocomplete=cc-number value=4111111111111111></label><button type=button>Pay</button></form>"
+LISTENING = "<script>document.querySelector('button').addEventListener('click', () => {})</script>"
 
 
 @pytest.fixture(scope="module")
@@ -31,9 +32,13 @@ def framed(web: Viewing, origin: str, inner: str, title: str = "Payment") -> str
 
 @pytest.mark.parametrize("origin", ["same", "other"])
 def test_what_is_in_a_frame_can_be_acted_on(web: Viewing, origin: str) -> None:
-    web.show(framed(web, origin, CARD))
+    web.show(
+        framed(web, origin, CARD + LISTENING)
+        + "<div id=x>Open</div><script>x.addEventListener('click', () => {})</script>"
+    )
     elements = web.elements()
 
+    assert elements.pop("other_open").label == "Open"
     assert list(elements) == ["frame_payment.input_card_number", "frame_payment.button_pay"]
     assert elements["frame_payment.input_card_number"].value == "********"
     assert web.at("frame_payment.button_pay", "e => e.textContent") == "Pay"

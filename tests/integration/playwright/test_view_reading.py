@@ -198,7 +198,16 @@ def test_the_length_bounds_the_whole(web: Viewing, most: int) -> None:
     ("script", "said"),
     [
         ("1", "Nothing has changed."),
-        ("document.querySelector('p').textContent = 'Then'", "Words of the page changed, nothing to act on."),
+        ("document.querySelector('p').textContent = 'Then'", "new words: “Then”."),
+        ("document.querySelector('s').textContent = 'Unseen'", "Words of the page changed, nothing to act on."),
+        (
+            "new Promise((done) => { const told = document.querySelector('output'); told.textContent = 'Copied'; setTimeout(() => { told.textContent = ''; done(); }, 60); })",
+            "a notice said “Copied”.",
+        ),
+        (
+            "document.querySelector('form').requestSubmit()",
+            "the browser does not accept the field “Day”: “Please fill out this field.”.",
+        ),
         ("document.querySelector('output').textContent = 'Saved'", "a notice says “Saved”."),
         (
             "document.querySelector('main').insertAdjacentHTML('beforeend', '<button>New</button>')",
@@ -214,7 +223,7 @@ def test_the_length_bounds_the_whole(web: Viewing, most: int) -> None:
 )
 def test_what_changed_is_said_in_a_sentence(web: Viewing, script: str, said: str) -> None:
     web.show(
-        "<title>T</title><main><a href=/>Home</a><button>Click</button><input aria-label=Name><p>Now</p><output role=status></output><dialog><p>Wait</p></dialog></main>"
+        "<title>T</title><main><a href=/>Home</a><button>Click</button><input aria-label=Name><p>Now</p><s hidden></s><output role=status></output><form><input required aria-label=Day></form><dialog><p>Wait</p></dialog></main>"
     )
     before = web.do(view.outline)
     web.run(script)

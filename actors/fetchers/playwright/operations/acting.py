@@ -7,11 +7,12 @@ from types import MappingProxyType
 
 import anyio
 import msgspec
+from msgspec import Struct
 from playwright.async_api import ElementHandle, Error
 
 from actors.fetchers.playwright import faults, view
 from actors.fetchers.playwright.operations import pointer
-from actors.fetchers.playwright.operations.context import TabContext
+from actors.fetchers.playwright.operations.context import OperationContext, TabContext
 from actors.fetchers.playwright.stability import FOR_BRISK_STEP, FOR_STEP
 from actors.fetchers.playwright.tab import UNSETTLED
 from protocol.browsers.operations import Click, Hover, PressKey
@@ -28,6 +29,9 @@ _BRISK_BREATH_S = 0.03
 
 _LEAVING_S = 15.0
 """How long a page that navigates waits for the next document."""
+
+_DOWNLOAD_S = 3.0
+"""How long the site may take until it begins to send a file that was asked for."""
 
 _NAMED = (
     *("Enter", "Tab", "Escape", "Backspace", "Delete", "Insert", "Home", "End", "PageUp", "PageDown"),
@@ -60,6 +64,18 @@ _ALONE = {"F5": _LEAVES, "F6": _TOOLS, "F11": _TOOLS, "F12": _TOOLS}
 
 ElementAction = Callable[[ElementHandle], Awaitable[str]]
 """Acts on an element; returns what there is to say of it."""
+
+
+class Since(Struct, frozen=True):
+    """What there was in a session before an action: tabs with a higher number than `last_tab` are new."""
+
+    last_tab: int
+    downloads: int
+
+    @classmethod
+    def now(cls, op: OperationContext) -> Since:
+        """Return what there is now."""
+        return cls(op.session.record.last_tab, op.session.downloads)
 
 
 async def click(op: TabContext, do: Click) -> Acted:
@@ -112,7 +128,7 @@ async def act(op: TabContext, action: Callable[[], Awaitable[str]]) -> Acted:
     Raises:
         FaultError: what it failed with; EXECUTION_ERROR where a dialog opened before it was begun.
     """
-    last_tab, outcome, before = op.session.record.last_tab, "", None
+    since, outcome, before = Since.now(op), "", None
     with op.open_tab.dialogs.interrupting():
         op.open_tab.before = before = await view.outline(op.tab)
         try:
@@ -123,13 +139,13 @@ async def act(op: TabContext, action: Callable[[], Awaitable[str]]) -> Acted:
             raise faults.not_done("The page meddles with what it is asked.") from error
     if before is None:
         op.open_tab.check_no_dialog()
-    return await settle(op, last_tab, outcome, before)
+    return await settle(op, since, outcome, before)
 
 
-async def settle(op: TabContext, last_tab: int, outcome: str = "", before: view.PageOutline | None = None) -> Acted:
+async def settle(op: TabContext, since: Since, outcome: str = "", before: view.PageOutline | None = None) -> Acted:
     """Wait until the page is stable, or a dialog waits, and say what is different from `before`.
 
-    Tabs with a higher number than `last_tab` are new. `outcome` is what there is to say first.
+    `outcome` is what there is to say first.
     """
     changed = [one for one in (view.healing(op.tab), outcome) if one]
     with op.open_tab.dialogs.interrupting():
@@ -138,12 +154,11 @@ async def settle(op: TabContext, last_tab: int, outcome: str = "", before: view.
             changed += await _wait_until_stable(op)
             await op.open_tab.windows()
         if before is not None and not op.brisk and not op.tab.shows_error and not op.tab.page.is_closed():
-            changed.append(view.difference(before, await view.outline(op.tab)))
-    opened = [one.tab for one in op.session.tabs if one.tab > last_tab]
-    if opened:
-        changed.append(f"Tab {opened[0]} was opened; switch_tab goes there.")
-    if op.session.downloading:
-        changed.append("A file is being downloaded; get_downloads tells when it is there.")
+            changed += await _differences(op, since, before)
+    opened = [one.tab for one in op.session.tabs if one.tab > since.last_tab]
+    beside = [f"Tab {opened[0]} was opened; switch_tab goes there."] if opened else []
+    beside += _downloads(op, since)
+    changed = [one for one in changed if not beside or one != view.NOTHING] + beside
     dialog = op.open_tab.dialogs.pending
     if dialog is not None:
         changed.append("A dialog waits for an answer; handle_dialog gives it.")
@@ -157,6 +172,23 @@ async def settle(op: TabContext, last_tab: int, outcome: str = "", before: view.
         dialog=dialog,
         changed=" ".join(sentence for sentence in changed if sentence),
     )
+
+
+async def _differences(op: TabContext, since: Since, before: view.PageOutline) -> list[str]:
+    """Say what is different, after a file that was asked for has begun to arrive."""
+    after = await view.outline(op.tab)
+    within_s = min(_DOWNLOAD_S, op.left_ms / 1000)
+    if not view.asks_for_file(before, after) or await op.session.download_begins(since.downloads, within_s):
+        return [view.difference(before, after)]
+    waited = "A download was asked for, which has not begun yet; get_downloads tells when it is there."
+    return [one for one in (view.difference(before, after), waited) if one != view.NOTHING]
+
+
+def _downloads(op: TabContext, since: Since) -> list[str]:
+    names = ", ".join(map(view.quoted, op.session.begun_since(since.downloads)))
+    if names:
+        return [f"A download has begun: {names}; get_downloads tells when it is there."]
+    return ["A file is being downloaded; get_downloads tells when it is there."] if op.session.downloading else []
 
 
 async def _wait_until_stable(op: TabContext) -> list[str]:

@@ -9,7 +9,7 @@ from playwright.async_api import Error
 
 from actors.fetchers.playwright import faults
 from actors.fetchers.playwright.open_session import OpenSession
-from actors.fetchers.playwright.operations.acting import settle
+from actors.fetchers.playwright.operations.acting import Since, settle
 from actors.fetchers.playwright.operations.context import OperationContext
 from actors.fetchers.playwright.operations.navigation import go
 from protocol.browsers.operations import CloseTab, CreateTab, GetDialogInfo, HandleDialog, ListTabs, SwitchTab
@@ -91,14 +91,14 @@ async def handle_dialog(op: OperationContext, number: int, do: HandleDialog) -> 
     dialogs, kind = open_tab.dialogs, open_tab.dialogs.pending.type
     if do.text is not None and kind != "prompt":
         raise faults.invalid("text", f"only a prompt takes one, and this is a dialog of the kind {kind}")
-    last_tab = op.session.record.last_tab
+    since = Since.now(op)
     answered = await dialogs.answer(accept=do.action == "accept", text=do.text)
     following = dialogs.current()
     if following is not None:
         return Acted(success=True, tab_id=number, dialog=following)
     tab, _ = await op.in_tab(number)
     outcome = f"The dialog was {answered.response if answered else 'dismissed'}."
-    return await settle(tab, last_tab, outcome, open_tab.before)
+    return await settle(tab, since, outcome, open_tab.before)
 
 
 async def _update_title(session: OpenSession, number: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from actors.fetchers.playwright.view.changes import PageOutline, difference, outline
+from actors.fetchers.playwright.view.changes import NOTHING, PageOutline, asks_for_file, difference, outline, quoted
 from actors.fetchers.playwright.view.content import read
 from actors.fetchers.playwright.view.facts import another, describe_field, dialog_facts, put_words, unchanged
 from actors.fetchers.playwright.view.finding import conceal, find, healing, locate
@@ -12,8 +12,10 @@ from actors.fetchers.playwright.view.rows import read_rows
 from actors.fetchers.playwright.view.tree import read_tree
 
 __all__ = [
+    "NOTHING",
     "PageOutline",
     "another",
+    "asks_for_file",
     "conceal",
     "describe",
     "describe_field",
@@ -25,6 +27,7 @@ __all__ = [
     "observe",
     "outline",
     "put_words",
+    "quoted",
     "read",
     "read_rows",
     "read_tree",

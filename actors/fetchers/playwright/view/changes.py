@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
 from actors import redact
 from actors.fetchers.playwright.tab import Tab
+from actors.fetchers.playwright.view.elements import PageNews
 from actors.fetchers.playwright.view.snapshot import take_snapshot
 
 _MAX_QUOTED = 3
 _QUOTE_CHARS = 40
-_MAX_CHARS = 400
+_NEWS_CHARS = 120
+_MAX_CHARS = 1_200
+NOTHING = "Nothing has changed."
+_FILE = "File"
+_LOUD = frozenset({"Error", "Success"})
 
 
 class PageOutline(Struct, frozen=True):
-    """The address of a page, labels and states of its elements, and how many dialogs it shows.
+    """The address of a page, labels and states of its elements, how many dialogs it shows, and what it said lately.
 
     `status` is the HTTP status that it came with, where that is one of an error.
     """
@@ -30,6 +35,7 @@ class PageOutline(Struct, frozen=True):
     notices: tuple[str, ...] = ()
     words: int = 0
     status: int = 0
+    news: tuple[PageNews, ...] = ()
 
 
 async def outline(tab: Tab) -> PageOutline:
@@ -52,13 +58,20 @@ async def outline(tab: Tab) -> PageOutline:
         notices=snapshot.markers.notices,
         words=snapshot.markers.words,
         status=tab.error_status,
+        news=snapshot.news,
     )
+
+
+def asks_for_file(before: PageOutline, after: PageOutline) -> bool:
+    """Whether a link to a file, which the browser saves, was clicked since."""
+    return before.page == after.page and any(one.kind == _FILE for one in _new(before, after))
 
 
 def difference(before: PageOutline, after: PageOutline) -> str:
     """Say in a sentence what is different; text of the page is quoted."""
     clauses = [_moved(before, after), *_dialogs(before, after), *_notices(before, after)]
     if before.page == after.page:
+        clauses += _quoted_news(_new(before, after), after)
         added = [after.labels[name] for name in after.labels if name not in before.labels]
         removed = [before.labels[name] for name in before.labels if name not in after.labels]
         both = [name for name in after.labels if name in before.labels]
@@ -68,18 +81,26 @@ def difference(before: PageOutline, after: PageOutline) -> str:
         clauses += [_counted(changed, "changed its state")]
     clauses = [clause for clause in clauses if clause]
     if not clauses:
-        return (
-            "Nothing has changed." if before.words == after.words else "Words of the page changed, nothing to act on."
-        )
-    return f"{'; '.join(clauses)[:_MAX_CHARS]}."
+        return NOTHING if before.words == after.words else "Words of the page changed, nothing to act on."
+    return f"{'; '.join(_fitting(clauses))}."
+
+
+def _fitting(clauses: list[str]) -> list[str]:
+    """Take the clauses that fit, whole: words of the page that are cut off would leave their quotes."""
+    left, kept = _MAX_CHARS, list[str]()
+    for clause in clauses:
+        left -= len(clause) + 2
+        if left >= 0:
+            kept.append(clause)
+    return kept
 
 
 def _moved(before: PageOutline, after: PageOutline) -> str:
     if after.url != before.url:
-        return f"the page is now {redact.url(after.url)[:200]} ({_quoted(after.title)}){_status(before, after)}"
+        return f"the page is now {redact.url(after.url)[:200]} ({quoted(after.title)}){_status(before, after)}"
     if after.page != before.page:
         return f"the page was loaded again{_status(before, after)}"
-    return f"the title is now {_quoted(after.title)}" if after.title != before.title else ""
+    return f"the title is now {quoted(after.title)}" if after.title != before.title else ""
 
 
 def _status(before: PageOutline, after: PageOutline) -> str:
@@ -93,13 +114,47 @@ def _dialogs(before: PageOutline, after: PageOutline) -> list[str]:
 
 
 def _notices(before: PageOutline, after: PageOutline) -> list[str]:
-    return [f"a notice says {_quoted(words)}" for words in after.notices if words not in before.notices]
+    return [f"a notice says {quoted(words, _NEWS_CHARS)}" for words in after.notices if words not in before.notices]
+
+
+def _new(before: PageOutline, after: PageOutline) -> list[PageNews]:
+    """Return what was said since, what tells of errors and success first."""
+    heard = dict[str, int]()
+    for one in before.news:
+        heard[one.page] = max(one.number, heard.get(one.page, 0))
+    new = [one for one in after.news if one.number > heard.get(one.page, 0)]
+    return sorted(new, key=lambda one: one.kind not in _LOUD)
+
+
+def _quoted_news(new: Iterable[PageNews], after: PageOutline) -> list[str]:
+    """Quote the first words that came, except those that are told as notices, or as labels and values of elements."""
+    values = (value for value, *_ in after.states.values())
+    shown = {after.title, *after.labels.values(), *values}
+    notices = " ".join(after.notices)
+    left = [
+        one
+        for one in new
+        if one.field or not (one.kind == _FILE or one.words in shown or (one.announced and one.words in notices))
+    ]
+    refused = [f"{quoted(one.field)}: {quoted(one.words, _NEWS_CHARS)}" for one in left if one.field]
+    announced = [quoted(one.words, _NEWS_CHARS) for one in left if one.announced]
+    words = [quoted(one.words, _NEWS_CHARS) for one in left if not (one.field or one.announced)]
+    return [
+        _listed("the browser does not accept the field", refused),
+        _listed("a notice said", announced),
+        _listed("new words:", words),
+    ]
+
+
+def _listed(what: str, quotes: list[str]) -> str:
+    more = ", …" if len(quotes) > _MAX_QUOTED else ""
+    return f"{what} {', '.join(quotes[:_MAX_QUOTED])}{more}" if quotes else ""
 
 
 def _counted(labels: list[str], what: str) -> str:
     if not labels:
         return ""
-    named = [_quoted(label) for label in labels if label][:_MAX_QUOTED]
+    named = [quoted(label) for label in labels if label][:_MAX_QUOTED]
     more = ", …" if len(labels) > len(named) and named else ""
     listed = f" ({', '.join(named)}{more})" if named else ""
     return (
@@ -113,6 +168,8 @@ def _plural(what: str) -> str:
     )
 
 
-def _quoted(words: str) -> str:
-    cut = words if len(words) <= _QUOTE_CHARS else f"{words[: _QUOTE_CHARS - 1]}…"
+def quoted(words: str, most: int = _QUOTE_CHARS) -> str:
+    """Quote words of the page so that they cannot leave their quotes, without what looks like a credential."""
+    words = redact.text(words)
+    cut = words if len(words) <= most else f"{words[: most - 1]}…"
     return "“" + cut.replace("“", '"').replace("”", '"') + "”"

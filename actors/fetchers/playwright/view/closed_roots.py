@@ -56,7 +56,10 @@ async def _tell(cdp: Cdp, host: int, root: int, context: int, function: str) -> 
     arguments = list[dict[str, str]]()
     for node in (host, root):
         where = {"backendNodeId": node, "executionContextId": context, "objectGroup": _GROUP}
-        arguments.append({"objectId": str((await cdp.send("DOM.resolveNode", where))["object"]["objectId"])})
+        resolved = (await cdp.send("DOM.resolveNode", where))["object"]
+        if "objectId" not in resolved:
+            return  # the page has taken it into a document of another origin
+        arguments.append({"objectId": str(resolved["objectId"])})
     call = {"functionDeclaration": function, "executionContextId": context, "arguments": arguments}
     await cdp.send("Runtime.callFunctionOn", call)
 

@@ -49,6 +49,7 @@ PARTS = (
         "messages",
         "inputs",
         "watching",
+        "news",
         "heal",
     ),
     *("markers", "shown", "gather", "snapshot", "content", "facts", "observe"),

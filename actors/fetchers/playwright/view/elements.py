@@ -56,6 +56,21 @@ class PageMarkers(Struct, frozen=True, kw_only=True):
     words: int = 0
 
 
+class PageNews(Struct, frozen=True, kw_only=True):
+    """Words that came in a document, which `page` identifies; later ones have a higher `number`.
+
+    `announced` are those of a status or an alert. With a `field` they are why the browser does not accept it. Of the
+    kind `File` there are none: a link to a file was clicked.
+    """
+
+    page: str
+    number: int
+    kind: str
+    words: str
+    announced: bool = False
+    field: str = ""
+
+
 class PageSnapshot(Struct, frozen=True, kw_only=True):
     """The elements of a page at one time: `page` identifies the document, `cut` says that there may be more.
 
@@ -74,6 +89,7 @@ class PageSnapshot(Struct, frozen=True, kw_only=True):
     height: int
     frames: tuple[EmbeddedFrame, ...]
     fresh: tuple[tuple[str, dict[str, str]], ...]
+    news: tuple[PageNews, ...] = ()
 
 
 class HealedElement(Struct, frozen=True, kw_only=True):

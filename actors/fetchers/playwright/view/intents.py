@@ -76,6 +76,15 @@ _USER = _words(
 )  # fmt: skip
 
 
+_CARD = re.compile(r"(?:^| )cc (?:number|csc|exp(?: month| year)?|type|(?:\w+ )?name)$", re.IGNORECASE)
+"""How the attribute `autocomplete` calls the fields of a card."""
+
+
+def card_fields(elements: Iterable[PageElement]) -> list[PageElement]:
+    """Find the fields for a payment card."""
+    return [element for element in elements if element.type in FIELDS and any(map(_CARD.search, element.marks))]
+
+
 def words_of(element: PageElement) -> str:
     """Join all the names of an element."""
     return " ".join((element.label, element.placeholder, *element.marks))
@@ -160,12 +169,7 @@ def _search(page: ActionableElements) -> list[PageElement]:
 
 
 def _checkout(page: ActionableElements) -> list[PageElement]:
-    card = [
-        element
-        for element in page.elements
-        if element.type in FIELDS and any(mark.startswith("cc ") for mark in element.marks)
-    ]
-    return [*card, *page.clickable(_CHECKOUT)[:2]]
+    return [*card_fields(page.elements), *page.clickable(_CHECKOUT)[:2]]
 
 
 def _subscribe(page: ActionableElements) -> list[PageElement]:

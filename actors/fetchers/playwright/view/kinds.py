@@ -10,7 +10,13 @@ from urllib.parse import parse_qsl, urlsplit
 from msgspec import Struct
 
 from actors.fetchers.playwright.view.elements import PageElement, PageSnapshot
-from actors.fetchers.playwright.view.intents import FIELDS, ActionableElements, asks_new_password, is_search_field
+from actors.fetchers.playwright.view.intents import (
+    FIELDS,
+    ActionableElements,
+    asks_new_password,
+    card_fields,
+    is_search_field,
+)
 from protocol.browsers.pageinfo import ElementKind, Intent, ViewType
 
 _FIELDS = FIELDS - {ElementKind.CHECKBOX}
@@ -94,8 +100,9 @@ def _is_registration(facts: PageFacts) -> bool:
 
 
 def _is_checkout(facts: PageFacts) -> bool:
-    card = any(mark.startswith("cc ") for element in facts.snapshot.elements for mark in element.marks)
-    return card or (bool(_CHECKOUT.search(facts.words)) and (bool(facts.fields) or facts.wants("checkout")))
+    return bool(card_fields(facts.snapshot.elements)) or (
+        bool(_CHECKOUT.search(facts.words)) and (bool(facts.fields) or facts.wants("checkout"))
+    )
 
 
 def _is_results(facts: PageFacts) -> bool:

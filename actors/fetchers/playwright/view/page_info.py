@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from actors import redact
-from actors.fetchers.playwright.stability import FOR_STEP
+from actors.fetchers.playwright.stability import FOR_FETCH
 from actors.fetchers.playwright.tab import Tab
 from actors.fetchers.playwright.view import kinds
 from actors.fetchers.playwright.view.documents import ElementListing, memory_of
@@ -150,15 +150,14 @@ def _summary(
 
 
 async def _stability(tab: Tab) -> Stability:
-    """Observe once; what was not observed before counts as quiet from the first observation on."""
+    """Observe once, by the rules by which one waits for a page, and the shortest of their times."""
     state = await tab.state()
     if state is None:
         raise FaultError(fault(Code.BROWSER_PAGE_HUNG))
-    dom_stable = not state.loading and state.quiet >= FOR_STEP.quiet_ms
-    pending = tab.recorder.in_flight
+    at_rest, pending = tab.is_at_rest(state, FOR_FETCH), tab.recorder.in_flight
     return Stability(
-        stable=dom_stable and pending == 0 and state.ready == "complete",
-        dom_stable=dom_stable,
+        stable=at_rest and pending == 0,
+        dom_stable=at_rest,
         network_pending=pending,
         load_state=state.ready,
     )

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
 
 import anyio
-from msgspec import Struct
+from msgspec import Struct, ValidationError
 from msgspec.structs import replace
 from playwright.async_api import Error
 
@@ -15,7 +14,7 @@ from actors.fetchers.playwright.devtools import Way
 from actors.fetchers.playwright.tab import Tab
 from actors.fetchers.playwright.view.closed_roots import open_closed_roots
 from actors.fetchers.playwright.view.documents import FRAMES_S, TabDocument, main_document
-from actors.fetchers.playwright.view.elements import ElementLocation, EmbeddedFrame, PageElement, PageSnapshot
+from actors.fetchers.playwright.view.elements import ElementLocation, EmbeddedFrame, PageElement, PageNews, PageSnapshot
 from protocol.browsers.pageinfo import Box
 from protocol.faults import FaultError
 
@@ -51,6 +50,7 @@ async def take_snapshot(tab: Tab, *, hidden: bool = False) -> PageSnapshot:
         elements=(*snapshot.elements, *inner.elements),
         total=snapshot.total + inner.total,
         cut=snapshot.cut or inner.cut or timeout.cancelled_caught,
+        news=(*snapshot.news, *inner.news),
     )
 
 
@@ -79,6 +79,7 @@ class _FrameElements:
 
     hidden: bool
     elements: list[PageElement] = field(default_factory=list[PageElement])
+    news: list[PageNews] = field(default_factory=list[PageNews])
     total: int = 0
     frames: int = 0
     cut: bool = False
@@ -93,12 +94,13 @@ class _FrameElements:
             inner = await document.inner(frame.id, frame.way, frame.number)
             try:
                 snapshot = await snapshot_document(inner, hidden=self.hidden) if inner is not None else None
-            except FaultError:
+            except (FaultError, ValidationError):
                 snapshot = None
             if inner is None or snapshot is None:
                 continue
             nested = tuple(_nested(one, frame, outer) for one in snapshot.frames)
             self.elements += [_placed(element, inner.prefix, frame, outer) for element in snapshot.elements]
+            self.news += snapshot.news
             self.total += snapshot.total
             self.cut = self.cut or snapshot.cut
             placed = replace(snapshot, frames=nested, width=outer.width, height=outer.height)
@@ -186,17 +188,19 @@ async def _listening(document: TabDocument) -> list[int]:
 
 
 async def _mark(document: TabDocument, nodes: tuple[int, ...]) -> None:
+    """Mark nodes in our own world; those in a frame of another origin are null there, and belong to the frame."""
     cdp, context = document.world.cdp, await document.world.context()
-    objects: list[dict[str, Any]] = []
+    arguments: list[dict[str, str]] = []
 
     async def resolve(node: int) -> None:
         with suppress(Error):
             parameters = {"backendNodeId": node, "executionContextId": context, "objectGroup": _GROUP}
-            objects.append((await cdp.send("DOM.resolveNode", parameters))["object"])
+            resolved = (await cdp.send("DOM.resolveNode", parameters))["object"]
+            if "objectId" in resolved:
+                arguments.append({"objectId": resolved["objectId"]})
 
     async with anyio.create_task_group() as tasks:
         for node in nodes:
             tasks.start_soon(resolve, node)
-    arguments = [{"objectId": one["objectId"]} for one in objects]
     call = {"functionDeclaration": _MARK, "executionContextId": context, "arguments": arguments}
     await cdp.send("Runtime.callFunctionOn", call)

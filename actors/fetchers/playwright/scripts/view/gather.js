@@ -50,7 +50,7 @@ weft.part((view) => {
       const find = { element: node, kind: kind || 'other', region, plain, off, within: 0 };
       if (inside) inside.within += 1;
       if (seen.finds.length < MANY) seen.finds.push(find);
-      if (plain) find.certain = view.attribute(node, 'onclick') !== null || own;
+      if (plain) find.certain = view.attribute(node, 'onclick') !== null || own || view.isDragged(node);
       inside = find;
     }
     if (FRAMES.has(tag)) seen.frames.push({ element: node, kind: 'frame', region, off });

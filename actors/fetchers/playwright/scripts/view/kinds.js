@@ -50,10 +50,15 @@ weft.part((view) => {
   // Whether something that is no control by its markup is there to be clicked all the same. What can be given the focus by scripts alone
   // is so within something clickable: the entries of a menu that listens for all of them.
   function isPlain(element, style, { pointed, clickable, inside }) {
-    if (view.attribute(element, 'onclick') !== null || clickable) return true;
+    if (view.attribute(element, 'onclick') !== null || clickable || isDragged(element)) return true;
     const index = view.attribute(element, 'tabindex'), least = inside?.plain ? -1 : 0;
     if (index !== null && Number(index) >= least && !SCROLLS.test(`${style.overflowX} ${style.overflowY}`) && !view.attribute(element, 'role')) return true;
     return style.cursor === 'pointer' && !pointed;
+  }
+
+  // Whether the markup of an element says that it is there to be dragged.
+  function isDragged(element) {
+    return view.attribute(element, 'draggable') === 'true';
   }
 
   function held(element, name) {
@@ -75,5 +80,5 @@ weft.part((view) => {
     return [...new Set(states)];
   }
 
-  Object.assign(view, { kindOf, isPlain, statesOf });
+  Object.assign(view, { kindOf, isPlain, isDragged, statesOf });
 });

@@ -97,5 +97,5 @@ weft.part((view) => {
     }
   }
 
-  Object.assign(view, { MESSAGES, messageOf, toneOf, standingTones });
+  Object.assign(view, { MESSAGES, SPOKEN, messageOf, toneOf, standingTones });
 });

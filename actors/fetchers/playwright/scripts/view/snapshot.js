@@ -49,7 +49,7 @@ weft.part((view) => {
     return {
       page: view.known.page, url: location.href, title: view.clean(view.title(document), 200), ready: view.readyState(document),
       elements: named.flatMap(safely), frames: frames.map(framed), width: innerWidth, height: innerHeight, total, cut,
-      markers: view.markers(named), fresh,
+      markers: view.markers(named), fresh, news: view.news(),
     };
   }
 
@@ -72,7 +72,7 @@ weft.part((view) => {
     return { url: location.href, way, elements: way ? [] : named.flatMap(safely), fresh, healed };
   }
 
-  // What a selector fits, as far as it can be acted on; what is only a part of such a thing stands for the whole.
+  // What a selector fits and is shown: first what one acts on, for which a part of it stands as well, then the rest, to be dragged or read.
   function select({ selector }) {
     let fitting;
     try {
@@ -82,13 +82,43 @@ weft.part((view) => {
     }
     const { named, fresh } = view.gather(false);
     const finds = new Map(named.map((find) => [find.element, find]));
-    const found = new Set();
+    const found = new Set(), others = [];
     for (let index = 0; index < fitting.length && found.size < MANY_FITTING; index++) {
-      let node = fitting[index];
-      for (let up = 0; node && up < UP && !finds.has(node); up++) node = view.above(node);
-      if (finds.has(node)) found.add(finds.get(node));
+      const find = around(fitting[index], finds);
+      if (find) found.add(find);
+      else if (others.length < MANY_FITTING) others.push(...other(fitting[index]));
     }
-    return { valid: true, elements: [...found].flatMap(safely), fresh, url: location.href };
+    const more = others.length ? view.assign(others) : [];
+    return { valid: true, elements: [...found, ...others].flatMap(safely), fresh: [...fresh, ...more], url: location.href };
+  }
+
+  function around(element, finds) {
+    let node = element;
+    for (let up = 0; node && up < UP && !finds.has(node); up++) node = view.above(node);
+    return finds.get(node);
+  }
+
+  // An element that is shown, and that nothing says of that one acts on it; nothing for a frame, which has an id as such.
+  function other(element) {
+    try {
+      const kind = view.kindOf(element) || 'other', region = regionAround(element);
+      const find = { element, kind, region, plain: true, off: false, within: 0 };
+      view.measure(find, { hits: 0, modal: view.modal() });
+      if (!find.box || /^i?frame$/.test(view.tag(element))) return [];
+      find.label = view.unsecret(view.nameOf(element, kind) || view.classed(element));
+      find.sig = view.signature(element, kind, find.label, region);
+      return [find];
+    } catch {
+      return []; // hostile enough to be left out
+    }
+  }
+
+  function regionAround(element) {
+    for (let node = element; node; node = view.above(node)) {
+      const region = view.regionOf(node);
+      if (region) return region;
+    }
+    return 'page';
   }
 
   // Conceals the value of an element from now on, whatever kind of field it is.

@@ -13,7 +13,7 @@ weft.part((view) => {
   function watch() {
     if (!known.watched) {
       const observer = new MutationObserver(heard);
-      known.watched = { observer, roots: [], seen: new WeakSet(), log: [], since: 0, count: 0, spent: 0, due: false, next: 0, resting: false, rested: 0, rest: REST_MS };
+      known.watched = { observer, roots: [], seen: new WeakSet(), log: [], number: 0, since: 0, count: 0, spent: 0, due: false, next: 0, resting: false, rested: 0, rest: REST_MS };
     }
     watchRoot(document);
     view.listen?.(globalThis);
@@ -25,6 +25,7 @@ weft.part((view) => {
     if (!watched || watched.seen.has(root) || watched.roots.length >= MANY_ROOTS) return;
     watched.seen.add(root);
     watched.roots.push(new WeakRef(root));
+    view.hear?.(root);
     if (root.mode === 'closed') view.listen?.(root); // who listens around it is told of its host alone
     if (!watched.resting) watched.observer.observe(root, OBSERVED);
   }
@@ -143,7 +144,9 @@ weft.part((view) => {
   // While a page is being made only what says that something went wrong or well is news.
   function note(node, kind, words) {
     const made = known.snapshots > 0, tone = words && view.toneOf(node, words, !made);
-    if (tone || (made && words)) record(tone || kind, words);
+    if (!tone && !(made && words)) return;
+    const message = view.messageOf(node);
+    record(tone || kind, words, { announced: message !== null && view.matches(message, view.SPOKEN), typed: node.isContentEditable === true });
   }
 
   function gone(words) {
@@ -151,10 +154,10 @@ weft.part((view) => {
     if (log.some((one) => one.kind !== 'Removed' && one.words === view.unsecret(words))) record('Removed', words);
   }
 
-  function record(kind, said) {
+  function record(kind, said, how = {}) {
     const { watched } = known, words = view.unsecret(said), name = `${kind} ${blurred(words)}`;
     watched.log = watched.log.filter((one) => one.name !== name);
-    watched.log.push({ kind, words, name, at: performance.now() });
+    watched.log.push({ kind, words, name, at: performance.now(), number: ++watched.number, ...how });
     if (watched.log.length > MANY_KEPT) watched.log.splice(0, watched.log.length - MANY_KEPT);
   }
 

@@ -347,7 +347,7 @@ async def test_page_info_tells_the_elements_by_region_and_what_to_call_next() ->
     ours, web = parted(result)
     assert ours.splitlines()[:3] == [
         "Page for: login. Elements: 3 of 9.",
-        "The page has not come to rest: interactive, 2 requests under way.",
+        "The page has not come to rest: its document is still being loaded, 2 requests are under way.",
         "The next ones: the same call with cursor c3.",
     ]
     assert web.splitlines() == [
@@ -414,7 +414,7 @@ def test_a_page_cannot_leave_the_frame() -> None:
 def test_what_has_no_word_of_the_web_has_no_frame() -> None:
     stable = came.Stable(stable=True, dom_stable=True, network_pending=0, load_state="complete")
 
-    assert browsers.text_of(stable, "b0b0") == "The page has come to rest: complete, 0 requests under way."
+    assert browsers.text_of(stable, "b0b0") == "The page has come to rest."
 
 
 def test_an_answer_has_an_end() -> None:

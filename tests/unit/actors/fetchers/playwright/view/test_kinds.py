@@ -35,6 +35,12 @@ def judged(page: PageSnapshot, status: int = 200) -> ViewType:
         ((), {"kinds": ("Product",)}, ViewType.PRODUCT),
         ((element("c", "Add to cart"),), {"prices": 2}, ViewType.PRODUCT),
         ((element("c", "Card", "input", marks=("cc number",)),), {}, ViewType.CHECKOUT),
+        ((element("c", "Card", "input", marks=("billing cc number",)),), {}, ViewType.CHECKOUT),
+        (
+            (element("cc", "Accept all", marks=("cc accept",)), element("cc2", "Ads", "checkbox", marks=("cc ads",))),
+            {},
+            ViewType.OTHER,
+        ),
         ((FIELD, FIELD, FIELD, SEND), {}, ViewType.FORM),
         ((FIELD, SEND), {}, ViewType.FORM),
         ((), {"kinds": ("NewsArticle",), "prose": 900}, ViewType.ARTICLE),
