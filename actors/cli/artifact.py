@@ -38,6 +38,7 @@ def artifact(
     """Save a file that a run left; it appears when it is whole."""
     loaded = read(config, data_dir, log_level)
     if output != STDOUT:
+        terminal.check_file(Path(output), "--output")
         anyio.run(_save, loaded, artifact_id, Path(output))
         return
     whole = anyio.run(_whole, loaded, artifact_id)

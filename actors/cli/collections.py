@@ -152,6 +152,7 @@ def export(
     log_level: LogLevel = None,
 ) -> None:
     """Write a collection as a folder of Markdown files with front matter."""
+    terminal.check_folder(folder, "DIR")
     written = anyio.run(_export, read(config, data_dir, log_level), collection, folder)
     terminal.err().print(f"{written} files in {folder}", soft_wrap=True)
 

@@ -16,11 +16,12 @@ from msgspec import UNSET, Struct
 from actors.cli import terminal
 from actors.cli.artifact import pieces_of
 from actors.cli.connection import at_gateway
-from actors.cli.options import ConfigFile, DataDir, Json, LogLevel, read
+from actors.cli.options import ConfigFile, DataDir, Json, LogLevel, named_place, read
 from actors.cli.run_output import exit_code_of, followed, show_run
 from actors.cli.runs import run_request
 from actors.cli.terminal import Exit
 from actors.settings import Loaded
+from protocol.actions import Action
 from protocol.faults import Code, FaultError, fault
 from protocol.runs.responses import Run
 from protocol.runs.states import ArtifactType, RunStatus
@@ -69,7 +70,10 @@ def crawl(  # noqa: PLR0913 - the options of a command
         typer.Option("--to", help="A folder of Markdown, a line of JSON for each page, or sources of a collection."),
     ] = "markdown",
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="Folder for the files; the host unless it is given.")
+        Path | None,
+        typer.Option(
+            "--out", metavar="DIR", parser=named_place, help="Folder for the files; the host unless it is given."
+        ),
     ] = None,
     collection: Annotated[
         str | None, typer.Option("--collection", metavar="ID", help="The collection to keep them in; a new one.")
@@ -92,8 +96,11 @@ def crawl(  # noqa: PLR0913 - the options of a command
         inputs |= {"to": "collection", **({"collectionId": collection} if collection else {})}
     folder = out or Path((urlsplit(url if "://" in url else f"//{url}").hostname or "site").strip("."))
     wanted = _Crawl(inputs, _OUTPUTS.get(to), None if to == "collection" else folder)
-    run, data, interrupted = anyio.run(_crawl, read(config, data_dir, log_level), wanted)
-    saved = data is not None and _save(wanted, data)
+    loaded = read(config, data_dir, log_level)
+    if wanted.folder is not None:
+        terminal.check_folder(wanted.folder, "--out")
+    run, data, interrupted = anyio.run(_crawl, loaded, wanted)
+    saved = data is not None and _save(wanted, run, data)
     show_run(run, as_json=as_json)
     if not as_json:
         _tell(run, wanted.folder if saved else None, interrupted=interrupted)
@@ -159,7 +166,7 @@ async def _file(client: GatewayClient, run: Run, form: ArtifactType | None) -> b
     return b"".join([piece async for piece in pieces_of(client, kept[0].artifact_id)])
 
 
-def _save(wanted: _Crawl, data: bytes) -> bool:
+def _save(wanted: _Crawl, run: Run, data: bytes) -> bool:
     """Write the files in the place of those of the same name; returns whether there were any.
 
     Raises:
@@ -177,8 +184,12 @@ def _save(wanted: _Crawl, data: bytes) -> bool:
                 archive.extractall(wanted.folder)
             return bool(archive.namelist())
     except OSError as error:
-        message = f"{wanted.folder}: {error.strerror or error}; name a folder that can be written"
-        raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field="--out")) from None
+        message = f"{wanted.folder}: {error.strerror or error}; the pages are not there"
+        kept = (
+            "Where a Weft runs, it has them as a file of the run, for a day: weft artifact ID -o FILE, and its ID by: "
+        )
+        show = Action(action="use_artifact", description=f"{kept}weft runs show {run.run_id}")
+        raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field="--out", actions=(show,))) from None
 
 
 def _tell(run: Run, folder: Path | None, *, interrupted: bool) -> None:

@@ -83,6 +83,8 @@ def do(  # noqa: PLR0913 - the options of a command
     whose browser ends with it. Exit codes: 0 done, 1 given up, 4 it waits for you.
     """
     loaded = read(config, data_dir, log_level)
+    if screenshot is not None:
+        terminal.check_file(screenshot, "--screenshot")
     if replay is not None and again:
         _show_result(anyio.run(_again, loaded, replay, screenshot), as_json=as_json)
         return
@@ -115,7 +117,8 @@ async def _reach(loaded: Loaded, request: ActRequest, picture: Path | None) -> A
             result = await _gone_on(client, result)
         if picture is not None and result.screenshot is not UNSET:
             data = await client.capture(result.screenshot.name)
-            await anyio.Path(picture).write_bytes(data)
+            with terminal.writing(picture, "--screenshot"):
+                await anyio.Path(picture).write_bytes(data)
         return result
 
 

@@ -59,7 +59,7 @@ def doctor(
     raise typer.Exit(0 if ok else 1)
 
 
-def _read(config: Path | None, data_dir: Path | None, log_level: str | None) -> tuple[Loaded, Check]:
+def _read(config: Path | None, data_dir: str | None, log_level: str | None) -> tuple[Loaded, Check]:
     """Read the settings; where that fails, go on with the defaults and say so."""
     try:
         loaded = read(config, data_dir, log_level)
@@ -69,7 +69,7 @@ def _read(config: Path | None, data_dir: Path | None, log_level: str | None) -> 
         check = Check(
             name="config", state=CheckState.MISSING, detail=error.fault.message.removesuffix(cure).strip(), cure=cure
         )
-        return load(config_file=None, overrides={"data_dir": data_dir}, environ={}), check
+        return load(config_file=None, overrides={"data_dir": data_dir or None}, environ={}), check
 
 
 def _print(checks: list[Check], settings: tuple[Setting, ...]) -> None:

@@ -83,13 +83,15 @@ def write_extension(target: Path) -> None:
     """Write the extension as a folder, or as a zip where the name ends so.
 
     Raises:
-        FaultError: VALIDATION_INVALID_REQUEST for a folder of something else.
+        FaultError: VALIDATION_INVALID_REQUEST for a folder of something else, or a place that cannot be written.
     """
     if target.suffix == ".zip":
+        terminal.check_file(target, "FILE.zip")
         with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
             for name, content in extension_files():
                 archive.writestr(zipfile.ZipInfo(name, _EPOCH), content, zipfile.ZIP_DEFLATED)
         return
+    terminal.check_folder(target, "DIR")
     if target.exists() and any(target.iterdir()):
         if not (target / MANIFEST).is_file() or not (target / _PAGE_CODE).is_dir():
             message = f"{target} holds something else than the extension."

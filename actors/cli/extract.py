@@ -56,9 +56,11 @@ def extract(  # noqa: PLR0913 - the options of a command
     """Extract what pages say that are already here.
 
     Prints Markdown, or with --json every field with its confidence. A file needs no running Weft and no network; an
-    address is read as `weft browse` does it.
+    address is read as `weft browse` does it. Exit codes of --jsonl: 4 some pages failed, 1 all did.
     """
     if jsonl is not None or out is not None:
+        if url or any(one is not None for one in (max_chars, cursor, section, query)):
+            raise typer.BadParameter("a --url or an excerpt is of a single page; --jsonl writes whole pages")
         _many(page, jsonl, out, workers)
         return
     options = BrowseOptions(max_chars=max_chars, cursor=cursor, section=section, query=query)
@@ -67,7 +69,7 @@ def extract(  # noqa: PLR0913 - the options of a command
         return
     from actors.cli.file_extraction import extract_page  # noqa: PLC0415 - brings the parser along
 
-    result = extract_page(_body(page), url or _address(page))
+    result = extract_page(_body(page), url or _address(page), name=url if page == STDIN else page)
     if not result.markdown and not as_json:
         message = f"{page}: no text is shown in it; --json tells what else it says"
         raise FaultError(fault(Code.CONTENT_EMPTY, message, actions=(REPORT,)))
@@ -81,9 +83,11 @@ def _many(page: str, jsonl: Path | None, out: Path | None, workers: int) -> None
         raise typer.BadParameter("give both --jsonl IN and --out DIR, and no single page with them")
     from actors.cli.file_extraction import extract_many  # noqa: PLC0415 - brings the parser along
 
-    failed = extract_many(jsonl, out, workers)
+    terminal.check_folder(out, "--out")
+    with terminal.writing(out, "--out"):
+        done, failed = extract_many(jsonl, out, workers)
     if failed:
-        raise typer.Exit(1)
+        raise typer.Exit(terminal.Exit.PARTIAL if done else terminal.Exit.FAILED)
 
 
 def _body(page: str) -> bytes:

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from datetime import UTC, datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from types import MappingProxyType
 
 import anyio
 import msgspec
@@ -33,6 +34,21 @@ from protocol.page import Form, PageFields, RecordList, StructuredItem
 GZIP = b"\x1f\x8b"
 BATCH = 8
 """Pages that a process is given at once: enough to hide the way there, few enough to share out evenly."""
+
+_TYPES = MappingProxyType(
+    {
+        ".csv": "text/csv",
+        ".jsonl": "application/x-ndjson",
+        ".markdown": "text/markdown",
+        ".md": "text/markdown",
+        ".mdx": "text/markdown",
+        ".ndjson": "application/x-ndjson",
+        ".tab": "text/tab-separated-values",
+        ".tsv": "text/tab-separated-values",
+        ".txt": "text/plain",
+    }
+)
+"""What texts are whose first bytes are those of any text; a page or a feed says what it is."""
 
 _SAFE_ID = re.compile(r"[\w.@+=,-]{1,200}")
 
@@ -76,8 +92,8 @@ class ExtractedPage(Struct, frozen=True, kw_only=True, rename="camel", omit_defa
     schema_version: str = stated_version()
 
 
-def extract_page(body: bytes, url: str) -> ExtractedPage:
-    """Extract one page; `body` may be compressed with gzip.
+def extract_page(body: bytes, url: str, *, name: str) -> ExtractedPage:
+    """Extract one page; `body` may be compressed with gzip. The `name` of its file tells what kind of text it is.
 
     Raises:
         FaultError: the page has no text that could be read, or needs more time or memory than any may have.
@@ -88,11 +104,17 @@ def extract_page(body: bytes, url: str) -> ExtractedPage:
             fault(Code.CONTENT_EMPTY, "The file is empty: there is nothing to extract.", actions=(REPORT,))
         )
     started = _cpu_seconds()
+    content_type = _type_of(name)
     if ordinary(body):
-        extraction = extract(body, "", url, evaluate=evaluate, clock=time.thread_time)
+        extraction = extract(body, content_type, url, evaluate=evaluate, clock=time.thread_time)
     else:
-        extraction = anyio.run(_in_worker_process, PageSource(body, "", url, include_html=False))
+        extraction = anyio.run(_in_worker_process, PageSource(body, content_type, url, include_html=False))
     return _whole(extraction, url, round((_cpu_seconds() - started) * 1000, 3))
+
+
+def _type_of(name: str) -> str:
+    """Return the type of a text as the name of its file tells it; "" for any other, which its first bytes tell."""
+    return _TYPES.get(PurePosixPath(name.lower().removesuffix(".gz")).suffix, "")
 
 
 async def _in_worker_process(source: PageSource) -> Extraction:
@@ -106,11 +128,11 @@ def _cpu_seconds() -> float:
     return time.process_time() + ended.ru_utime + ended.ru_stime
 
 
-def extract_many(jsonl: Path, out: Path, workers: int) -> int:
-    """Extract every page that a file lists into a folder; returns the number of those that failed.
+def extract_many(jsonl: Path, out: Path, workers: int) -> tuple[int, int]:
+    """Extract every page that a file lists into a folder; returns how many were extracted, and how many failed.
 
     Raises:
-        FaultError: VALIDATION_INVALID_REQUEST, for a line that is no task.
+        FaultError: VALIDATION_INVALID_REQUEST, for a line that is no task, or has the id of one before.
     """
     from rich.progress import track  # noqa: PLC0415 - costs 50 ms
 
@@ -130,11 +152,11 @@ def extract_many(jsonl: Path, out: Path, workers: int) -> int:
             ):
                 if error:
                     failed += 1
-                    console.print(f"{task.id}: {error}")
+                    console.print(terminal.one_line(f"{task.id}: {error}"), soft_wrap=True)
         except BrokenProcessPool:
             message = "A process that extracts was killed; is there enough memory?"
             raise FaultError(fault(Code.INTERNAL_ERROR, message)) from None
-    return failed
+    return len(tasks) - failed, failed
 
 
 def _tasks(jsonl: Path) -> Iterator[FileTask]:
@@ -142,6 +164,7 @@ def _tasks(jsonl: Path) -> Iterator[FileTask]:
         lines = jsonl.read_bytes().splitlines()
     except OSError as error:
         raise _wrong(f"{jsonl}: {error.strerror}") from None
+    lines_by_id = dict[str, int]()
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -151,6 +174,8 @@ def _tasks(jsonl: Path) -> Iterator[FileTask]:
             raise _wrong(f"{jsonl}, line {number}: {error}") from None
         if not _SAFE_ID.fullmatch(task.id):
             raise _wrong(f"{jsonl}, line {number}: id {task.id!r} cannot be the name of a file")
+        if lines_by_id.setdefault(task.id, number) != number:
+            raise _wrong(f"{jsonl}, line {number}: id {task.id!r} is that of line {lines_by_id[task.id]}, too")
         yield task if Path(task.path).exists() else replace(task, path=str(jsonl.parent / task.path))
 
 
@@ -160,16 +185,21 @@ def _wrong(message: str) -> FaultError:
 
 
 def _extract_to(task: FileTask, out: Path) -> str:
-    """Write what a page says into its two files; returns what went wrong, if anything did."""
+    """Write what a page says into its two files, without Markdown where it failed; returns what went wrong, if any."""
     try:
-        page = extract_page(Path(task.path).read_bytes(), task.url)
+        page = extract_page(Path(task.path).read_bytes(), task.url, name=task.path)
     except (OSError, EOFError) as error:
-        page = ExtractedPage(url=task.url, error=str(error))
+        reason = error.strerror if isinstance(error, OSError) else None
+        page = ExtractedPage(url=task.url, error=f"{task.path}: {reason or error}")
     except FaultError as error:
         page = ExtractedPage(url=task.url, error=error.fault.message)
     except Exception as error:  # noqa: BLE001 - one page of many must not end the work on the others
         page = ExtractedPage(url=task.url, error=repr(error))
-    (out / f"{task.id}.md").write_text(page.markdown, encoding="utf-8", errors="replace")
+    markdown = out / f"{task.id}.md"
+    if page.error:
+        markdown.unlink(missing_ok=True)  # of an earlier call
+    else:
+        markdown.write_text(page.markdown, encoding="utf-8", errors="replace")
     written = msgspec.json.encode(replace(page, markdown=""))
     (out / f"{task.id}.json").write_bytes(written)
     return page.error

@@ -29,9 +29,9 @@ def run(arguments: list[str]) -> int:
         _app(arguments)(arguments, prog_name="weft")
     except SystemExit as done:
         return _flushed(done.code if isinstance(done.code, int) else 0)
-    except KeyboardInterrupt:
-        return Exit.INTERRUPTED
-    except Exception as error:
+    except BaseException as error:
+        if first(error, KeyboardInterrupt):  # a task group may hold it
+            return Exit.INTERRUPTED
         if failure := first(error, FaultError):
             show(failure.fault, as_json="--json" in arguments)
             return exit_code(failure)

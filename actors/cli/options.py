@@ -15,14 +15,27 @@ from protocol.tiers import RenderTier
 
 MAX_RUN_TIMEOUT_MS = 86_400_000
 
+
+def named_place(text: str) -> Path:
+    """Read the name of a file or folder; an empty one, as an unset variable gives, would be the current folder.
+
+    Raises:
+        typer.BadParameter: it is empty.
+    """
+    if not text:
+        raise typer.BadParameter("it is empty: name a place, or leave the option out")
+    return Path(text)
+
+
 # -- of every command --------------------------------------------------------------------------------------------------
 
 ConfigFile = Annotated[
     Path | None, typer.Option("--config", metavar="FILE", help="TOML file of settings, read over the defaults.")
 ]
 DataDir = Annotated[
-    Path | None, typer.Option("--data-dir", metavar="DIR", help="Folder that holds everything Weft keeps.")
+    str | None, typer.Option("--data-dir", metavar="DIR", help="Folder that holds everything Weft keeps.")
 ]
+"""A text, as a variable has it: an empty one is refused, where an empty path would be the current folder."""
 LogLevel = Annotated[
     Literal["debug", "info", "warning", "error"] | None,
     typer.Option("--log-level", help="The least level that is logged, to stderr."),
@@ -74,7 +87,10 @@ Jsonl = Annotated[
     ),
 ]
 OutFolder = Annotated[
-    Path | None, typer.Option("--out", metavar="DIR", help="Folder for ID.md and ID.json of each page of --jsonl.")
+    Path | None,
+    typer.Option(
+        "--out", metavar="DIR", parser=named_place, help="Folder for ID.md and ID.json of each page of --jsonl."
+    ),
 ]
 Workers = Annotated[
     int, typer.Option("--workers", min=0, help="Processes for --jsonl; 0 is one for each core.", show_default=False)
@@ -110,7 +126,7 @@ IdempotencyKey = Annotated[
 Detached = Annotated[bool, typer.Option("--async", help="Print the id of the run, and wait for nothing.")]
 
 
-def read(config: Path | None, data_dir: Path | None, log_level: str | None, /, **others: str | int | None) -> Loaded:
+def read(config: Path | None, data_dir: str | None, log_level: str | None, /, **others: str | int | None) -> Loaded:
     """Read the settings as this command line wants them; `others` are further fields, None where not given.
 
     Raises:

@@ -49,6 +49,8 @@ def export(  # noqa: PLR0913 - the options of a command
     Examples: weft export · weft export 2f1c… -o bug.json
     """
     loaded = read(config, data_dir, log_level)
+    if output is not None:
+        terminal.check_file(output, "--output")
     if name is None:
         _show_list(anyio.run(_list, loaded), as_json=as_json)
         return

@@ -48,6 +48,7 @@ def report(  # noqa: PLR0913 - the options of a command
     from actors.report import report_page  # noqa: PLC0415 - for this command alone
 
     loaded = read(config, data_dir, log_level)
+    terminal.check_folder(folder, "DIR")
     printed = "" if benchmarks is None else _printed(benchmarks)
     page = report_page(anyio.run(_gathered, loaded, days, printed))
     target = folder / _INDEX

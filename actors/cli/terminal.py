@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import errno
 import re
 import shlex
 import sys
+import tempfile
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import IntEnum
@@ -175,6 +177,34 @@ def writing(path: Path, field: str) -> Generator[None]:
     except OSError as error:
         message = f"{path}: {error.strerror or error}; name a place that can be written"
         raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field=field)) from None
+
+
+def check_folder(folder: Path, field: str) -> None:
+    """See before the work whether files can be written to a folder, which is made for that alone if there is none.
+
+    Raises:
+        FaultError: VALIDATION_INVALID_REQUEST, as `writing` says.
+    """
+    missing = [one for one in (folder, *folder.parents) if not one.exists()]
+    with writing(folder, field):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            tempfile.TemporaryFile(dir=folder).close()
+        finally:
+            for one in filter(Path.exists, missing):
+                one.rmdir()
+
+
+def check_file(path: Path, field: str) -> None:
+    """See before the work whether a file can be written, or written anew, in a folder that there is.
+
+    Raises:
+        FaultError: VALIDATION_INVALID_REQUEST, as `writing` says.
+    """
+    with writing(path, field):
+        if path.exists() and not path.is_file():
+            raise FileExistsError(errno.EEXIST, "It is no file")
+        tempfile.TemporaryFile(dir=path.parent).close()
 
 
 def not_running(data_dir: Path, why: str = "No Weft runs") -> NotRunningError:

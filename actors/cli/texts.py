@@ -126,12 +126,15 @@ def share_text(  # noqa: PLR0913 - the options of a command
     log_level: LogLevel = None,
 ) -> None:
     """Write a text to a file: Markdown, plain text, JSON, CSV of its tables, or PDF."""
+    if out is not None:
+        terminal.check_file(out, "--out")
     outcome, data = anyio.run(_share, read(config, data_dir, log_level), text, form)
     if outcome.result is None:
         show_outcome(outcome)
         return
     target = out or Path(str(outcome.result.payload["fileName"]))
-    target.write_bytes(data)
+    with terminal.writing(target, "--out"):
+        target.write_bytes(data)
     terminal.err().print(f"{len(data)} bytes in {target}", soft_wrap=True)
 
 

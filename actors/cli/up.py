@@ -12,7 +12,7 @@ import typer
 
 from actors.cli import terminal
 from actors.cli.connection import connected, connected_or_private
-from actors.cli.options import ConfigFile, DataDir, Json, LogLevel, read
+from actors.cli.options import ConfigFile, DataDir, Json, LogLevel, named_place, read
 from actors.cli.root import new_app
 from actors.cli.terminal import not_running
 from actors.settings import Loaded
@@ -38,7 +38,12 @@ def up(  # noqa: PLR0913 - the options of a command
     ] = None,
     ready_file: Annotated[
         Path | None,
-        typer.Option("--ready-file", metavar="FILE", help="Write the addresses to FILE, as JSON, when all is ready."),
+        typer.Option(
+            "--ready-file",
+            metavar="FILE",
+            parser=named_place,
+            help="Write the addresses to FILE, as JSON, when all is ready.",
+        ),
     ] = None,
     config: ConfigFile = None,
     data_dir: DataDir = None,
@@ -54,6 +59,10 @@ def up(  # noqa: PLR0913 - the options of a command
 
     withheld = withhold((*VARIABLES, *KEYS_AND_SECRETS), anew=not single_process)
     loaded = read(config, data_dir, log_level, nats_url=nats, host=host, port=port)
+    if ready_file is not None:
+        terminal.check_folder(ready_file.parent, "--ready-file")  # it is made
+        if ready_file.parent.exists():
+            terminal.check_file(ready_file, "--ready-file")
     from actors.registry import ACTORS  # noqa: PLC0415 - imports the bus
     from actors.runtime.launch import up as launch_up  # noqa: PLC0415 - as above
 

@@ -103,6 +103,26 @@ def test_ctrl_c_stops_the_run(weft: System, site: Site, tmp_path: Path) -> None:
     assert 1 <= len(found.result["items"]) < len(urls)
 
 
+@pytest.mark.slow
+def test_ctrl_c_twice_leaves_a_run_that_stops_by_itself(weft: System, site: Site, tmp_path: Path) -> None:
+    urls = [site.url(f"/slow?ms=2000&twice={number}") for number in range(40)]
+    words = command("run", BATCH, "--input", inputs(tmp_path, urls, concurrency=1))
+    with subprocess.Popen(
+        words, env=environment(weft.data_dir), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        run_id = process.stderr.readline().split()[0]
+        os.kill(process.pid, signal.SIGINT)
+        assert any("asked to stop" in line for line in process.stderr)
+        os.kill(process.pid, signal.SIGINT)
+        _, told = process.communicate(timeout=CALL_S)
+
+    last = f"Left. See what becomes of it: weft runs show {run_id}"
+    assert (process.returncode, "Traceback" in told, told.splitlines()[-1]) == (INTERRUPTED, False, last)
+    assert _over(weft, run_id)
+    assert weft.http.get(f"/api/runs/{run_id}").json()["status"] == "canceled"
+
+
 @requirement("002.9.trust-level")
 @pytest.mark.slow
 def test_who_sits_at_this_machine_may_run_what_is_local(weft: System) -> None:

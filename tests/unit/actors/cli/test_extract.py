@@ -90,11 +90,32 @@ def test_what_has_no_text_says_what_it_is(
 
 
 @pytest.mark.parametrize(
+    ("name", "body", "shown"),
+    [
+        ("b.md", "# H\n\n* one\n", "# H\n\n* one\n"),
+        ("b.csv", "a,b\n1,2\n", "| a | b |\n| --- | --- |\n| 1 | 2 |\n"),
+        ("b.TSV.gz", "a\tb\n1\t2\n", "| a | b |\n| --- | --- |\n| 1 | 2 |\n"),
+    ],
+)
+def test_the_name_of_a_file_tells_what_kind_of_text_it_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, body: str, shown: str
+) -> None:
+    data = body.encode()
+    (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+
+    assert run(["extract", str(tmp_path / name), "--url", "https://a.example/d/"]) == 0
+    assert capsys.readouterr().out == shown
+
+
+@pytest.mark.parametrize(
     ("arguments", "said"),
     [
         ([], "name a file or an address"),
         (["nowhere.html"], "nowhere.html: No such file or directory"),
         (["--jsonl", "in.jsonl"], "give both --jsonl IN and --out DIR"),
+        (["--jsonl", "in.jsonl", "--out", "o", "--section", "a"], "an excerpt is of a single page"),
+        (["--jsonl", "in.jsonl", "--out", ""], "it is empty"),
+        (["--jsonl", "in.jsonl", "--out", str(ARTICLE)], "name a place that can be written"),
     ],
 )
 def test_wrong_usage_is_told(capsys: pytest.CaptureFixture[str], arguments: list[str], said: str) -> None:
@@ -118,14 +139,16 @@ def test_many_are_written_side_by_side(tmp_path: Path, capsys: pytest.CaptureFix
 
     out = tmp_path / "out"
     plain, packed, gone = (json.loads((out / f"{line['id']}.json").read_bytes()) for line in lines)
-    assert status == 1
-    assert "set__gone: " in capsys.readouterr().err
+    assert status == 4
+    assert "gone.html: No such file or directory" in capsys.readouterr().err
+    assert not (out / "set__gone.md").exists()
     assert (out / "set__plain.md").read_bytes() == (out / "set__packed.md").read_bytes()
     assert plain.pop("ms") > 0
     assert packed.pop("ms") > 0
     assert plain == packed
     assert {"content", "title", "lang"} <= set(plain["confidence"])
     assert "No such file" in gone["error"]
+    assert "Errno" not in gone["error"]
 
 
 @pytest.mark.parametrize(
@@ -134,6 +157,7 @@ def test_many_are_written_side_by_side(tmp_path: Path, capsys: pytest.CaptureFix
         ("{", "line 1"),
         ('{"id": "../up", "url": "", "path": "x"}', "cannot be the name of a file"),
         ('{"id": "a"}', "path"),
+        ('{"id": "a", "path": "x"}\n{"id": "a", "path": "y"}', "line 2: id 'a' is that of line 1"),
     ],
 )
 def test_a_line_that_is_no_page_is_told(
@@ -156,7 +180,7 @@ def test_a_table_of_twenty_thousand_rows_is_written_whole_and_a_page_beyond_all_
     lines = [{"id": name, "path": f"{name}.html"} for name in ("long", "deep")]
     (tmp_path / "in.jsonl").write_text("\n".join(json.dumps(line) for line in lines))
 
-    assert run(["extract", "--jsonl", str(tmp_path / "in.jsonl"), "--out", str(tmp_path), "--workers", "1"]) == 1
+    assert run(["extract", "--jsonl", str(tmp_path / "in.jsonl"), "--out", str(tmp_path), "--workers", "1"]) == 4
 
     assert "deep: The page needs more time or memory" in capsys.readouterr().err
     assert (tmp_path / "long.md").read_text().endswith("| 19999 | word 19999 | 39998 |")

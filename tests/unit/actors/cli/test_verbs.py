@@ -188,6 +188,28 @@ def test_up_hands_over_what_was_chosen(launch: FakeLaunch, tmp_path: Path) -> No
     }
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["up", "--data-dir", ""], "data_dir, set by --data-dir"),
+        (["up", "--ready-file", "/proc/nowhere"], "name a place that can be written"),
+        (["up", "--ready-file", ""], "--ready-file"),
+        (["artifact", "art_1", "--output", "/nowhere/x"], "name a place that can be written"),
+        (["artifact", "art_1", "--output", "."], "name a place that can be written"),
+        (["extension", __file__], "name a place that can be written"),
+        (["extension", "/proc/nowhere"], "name a place that can be written"),
+        (["report", __file__], "DIR"),
+        (["crawl", "https://a.example/", "--out", __file__], "name a place that can be written"),
+        (["do", "Log in", "--screenshot", "/nowhere/x"], "name a place that can be written"),
+    ],
+)
+def test_a_place_that_cannot_be_written_is_told_before_any_work(
+    launch: FakeLaunch, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+) -> None:
+    assert run(arguments) in (1, 2)
+    assert (said in capsys.readouterr().err, launch.asked) == (True, {})
+
+
 def test_up_runs_every_actor_once_by_default(launch: FakeLaunch) -> None:
     assert run(["up"]) == 0
     assert launch.asked["actors"] == dict.fromkeys(ACTORS, 1)
