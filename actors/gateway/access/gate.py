@@ -141,7 +141,7 @@ class AdmittedRequest:
                 await self.send({**last, "more_body": False})
 
     def leave(self) -> None:
-        """Give up the place of the request, or of the stream that it has become."""
+        """Leave the place of the request, or of the stream that it has become."""
         self.streams.remove(self.visitor.caller.name, self)
         self.concurrency.leave(self.place, self.visitor.account)
 

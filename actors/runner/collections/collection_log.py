@@ -154,13 +154,13 @@ class CollectionLog(Struct, frozen=True):
         if history is None or history.queued is not None:
             versions = [version_topic(line.collection, line.source, number) for number in range(KEPT_VERSIONS)]
             names += [name for name in versions if name not in names]
-        said = added_topic(line.collection, line.source)
-        # First, and once: this is the line that tells everybody else that the source is gone.
-        last = await wait_out(partial(self.journal.last, said), JOURNAL_S)
+        first = added_topic(line.collection, line.source)
+        # Once: this is the line that tells everybody else that the source is gone.
+        last = await wait_out(partial(self.journal.last, first), JOURNAL_S)
         if last is None or not isinstance(last.value, SourceDeleted):
-            await wait_out(partial(self.journal.append, said, line, forget=True), JOURNAL_S)
+            await wait_out(partial(self.journal.append, first, line, forget=True), JOURNAL_S)
         for name in names:
-            if name != said:
+            if name != first:
                 await wait_out(partial(self.journal.append, name, line, forget=True), JOURNAL_S)
 
     async def sources(self, collection: str) -> list[str]:

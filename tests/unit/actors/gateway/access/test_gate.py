@@ -504,6 +504,31 @@ async def test_each_day_begins_anew_and_what_was_written_is_let_go() -> None:
     assert ledger._counters == {}  # noqa: SLF001  # type: ignore[attr-defined]
 
 
+NEWS: tuple[str, str, Any, dict[str, str]] = ("GET", "/api/approvals/events", None, {})
+LISTEN: tuple[str, str, Any, dict[str, str]] = (
+    "POST",
+    PATH,
+    {
+        "jsonrpc": "2.0",
+        "id": 7,
+        "method": "subscriptions/listen",
+        "params": {
+            "notifications": {"toolsListChanged": True},
+            "_meta": {
+                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientCapabilities": {},
+            },
+        },
+    },
+    {
+        "MCP-Protocol-Version": "2026-07-28",
+        "Mcp-Method": "subscriptions/listen",
+        "Accept": "text/event-stream, application/json",
+    },
+)
+"""Streams of events that clients may open: what approvals are asked for, and what MCP tells who listens."""
+
+
 @pytest.mark.parametrize("how", ["revoked", "expired"])
 async def test_a_stream_of_events_ends_with_its_key_and_says_so(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(open_streams, "KEYS_EVERY_S", 0.01)
@@ -513,10 +538,12 @@ async def test_a_stream_of_events_ends_with_its_key_and_says_so(how: str, monkey
             ending, staying = await add(http, "ending"), await add(http, "staying")
             async with AsyncExitStack() as stack:
                 streams = [
-                    await stack.enter_async_context(
-                        http.stream("GET", "/api/approvals/events", headers=bearer(made["key"]))
+                    await stack.enter_async_context(http.stream(method, path, json=body, headers=headers | bearer(key)))
+                    for (method, path, body, headers), key in (
+                        (NEWS, ending["key"]),
+                        (NEWS, staying["key"]),
+                        (LISTEN, ending["key"]),
                     )
-                    for made in (ending, staying, ending)
                 ]
                 lines = [one.aiter_lines() for one in streams]
                 begun = [await anext(one) for one in lines]
@@ -528,9 +555,8 @@ async def test_a_stream_of_events_ends_with_its_key_and_says_so(how: str, monkey
                 after = await http.get("/api/approvals", headers=bearer(ending["key"]))
 
     assert [one.status_code for one in streams] == [200] * 3
-    assert begun == [": follows"] * 3
-    assert len(told) == 2
-    for event, data in told:
+    assert begun[:2] == [": follows"] * 2
+    for *_, event, data in told:
         assert event == "event: error"
         assert msgspec.json.decode(data.removeprefix("data: "), type=StructuredError).code == "AUTH_INVALID_CREDENTIALS"
     assert after.status_code == 401
