@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 from starlette.responses import Response
+from starlette.types import Message
 
 from actors.gateway.errors import http_status, retry_after_s, to_error
 from protocol.faults import Code, Fault, FaultError, fault
@@ -57,6 +58,16 @@ def headers_of(error: FaultError, status: int) -> dict[str, str]:
     if (seconds := retry_after_s(error.fault, status)) is not None:
         headers["Retry-After"] = str(seconds)
     return headers
+
+
+def event_message(name: str, data: Struct, number: int | None = None) -> Message:
+    """Write one event."""
+    written = b"event: %s\ndata: %s\n\n" % (name.encode(), msgspec.json.encode(data))
+    return {
+        "type": "http.response.body",
+        "body": written if number is None else b"id: %d\n%s" % (number, written),
+        "more_body": True,
+    }
 
 
 def download_headers(file_name: str = "") -> dict[str, str]:

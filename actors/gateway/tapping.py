@@ -12,9 +12,9 @@ from starlette.types import Receive, Scope, Send
 
 from actors.gateway.app_context import AppContext
 from actors.gateway.errors import to_error
-from actors.gateway.http import refusal
+from actors.gateway.http import event_message, refusal
 from actors.gateway.http_input import drain
-from actors.gateway.rest.streaming import EventResponse, event_message
+from actors.gateway.rest.streaming import EventResponse
 from actors.masking import mask_headers, mask_packet
 from bus.observing import Tap, TappedMessage
 from protocol.faults import Code, FaultError, fault

@@ -65,6 +65,8 @@ def events_of(journal: str, line: JournalLine[Any], *, previews: bool = False) -
             events = _of_text(value)
         case kept.CaptureQueued() | kept.CaptureStarted() | kept.SourceCaptured() | kept.CaptureFailed() as value:
             events = _of_capture(value, previews=previews)
+        case kept.SourceDeleted() as value if line.topic != kept.added_topic(value.collection, value.source):
+            return ()  # the same once more, in the place of something else that was said of the source
         case (
             kept.CollectionCreated()
             | kept.CollectionWatched()
@@ -102,7 +104,7 @@ def _of_run(line: LedgerLine) -> Iterator[LogEvent]:
             kind = "run.started" if line.attempt == 1 else "run.resumed"
             yield _event(line.at, kind, run_id=run_id, attempt=line.attempt, replica=line.replica)
         case CancelRequested():
-            yield _event(line.at, "run.cancel_requested", run_id=run_id)
+            yield _event(line.at, "run.cancel_requested", run_id=run_id, reason=line.reason)
         case StepEnded():
             severity: Severity = "warning" if line.status is StepStatus.FAILED else "info"
             facts = {"index": line.index, "name": line.name, "status": line.status, "tries": line.tries}

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Final
 import anyio
 
 from actors.actor import Actor, Handler, consumes, handles
+from actors.key_ends import KeyEnds
 from actors.runner.collections.adding import import_sources
 from actors.runner.collections.capturing import Capturing
 from actors.runner.collections.collection_log import CollectionLog
@@ -19,7 +20,7 @@ from actors.runner.dependencies import RunnerDependencies
 from actors.runner.executor import execute
 from actors.runner.flows.shelf import FlowShelf
 from actors.runner.inputs import Vault
-from actors.runner.run_log import RunHistory, RunLog
+from actors.runner.run_log import RunHistory, RunLog, cancel_request, end_if_queued
 from actors.runner.submission import RunSubmission
 from actors.runner.templates.table import TEMPLATES, Catalogue, described
 from actors.runner.tools.context import ToolDependencies, opened
@@ -27,8 +28,8 @@ from actors.runner.tools.table import run_tool
 from actors.runner.variables import VARIABLES
 from actors.settings import Settings
 from actors.tool_files import own_engines, own_integrations, read_engines, read_integrations
+from actors.usage import UsageLedger
 from actors.web.client import BUCKETS, web_client
-from bus.clock import now_ms
 from protocol import subjects
 from protocol.browsers.operations import TYPING
 from protocol.collection_views import ImportedSources, ImportSources
@@ -47,7 +48,6 @@ from protocol.flows import (
 )
 from protocol.integrations import Delivery, DeliveryList, ListDeliveries, NamedDelivery, SendDelivery
 from protocol.policy import RunTool, ToolResult
-from protocol.runs.events import CancelRequested, LedgerLine, RunEnded
 from protocol.runs.requests import INPUTS, AskRun, AskSecrets, CreateRun, DoRun, ListTemplates, Secrets, Templates
 from protocol.runs.responses import CancelAnswer, RunAccepted, RuntimeLimits
 from protocol.runs.states import MAX_CONCURRENT_RUNS, RunStatus
@@ -85,13 +85,18 @@ class Runner(Actor):
         subjects.PASSAGES,
     )
     variables: ClassVar[tuple[str, ...]] = VARIABLES
-    buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.RUN_KEYS, subjects.DELIVERIES, subjects.FLOWS, *BUCKETS)
+    buckets: ClassVar[tuple[Bucket[Any], ...]] = (
+        *(subjects.RUN_KEYS, subjects.DELIVERIES, subjects.FLOWS, subjects.KEY_ENDS, subjects.USAGE),
+        *BUCKETS,
+    )
     purposes: ClassVar[tuple[str, ...]] = (INPUTS, TYPING, PASS)
     stores: ClassVar[tuple[Objects, ...]] = (subjects.ARTIFACTS, subjects.CAPTURES)
     journals: ClassVar[tuple[Journal[Any], ...]] = (subjects.LEDGER, subjects.COLLECTIONS)
 
     templates: Catalogue = field(default_factory=lambda: TEMPLATES)
     environment: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    _key_ends: KeyEnds = field(default_factory=KeyEnds, init=False, repr=False)
+    _usage: UsageLedger = field(init=False, repr=False)
     _dependencies: RunnerDependencies = field(init=False, repr=False)
     _tool_context: ToolDependencies = field(init=False, repr=False)
 
@@ -107,10 +112,13 @@ class Runner(Actor):
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:
-        """Open the ledger and the stores, and forget secrets when their runs are over."""
+        """Open the ledger and the stores, forget secrets when their runs are over, and stop what ended keys wanted."""
         bus = self.bus
+        self._usage = UsageLedger(bus.replica)
         async with (
-            opened(bus, self.settings, self.environment) as self._tool_context,
+            self._key_ends.watching(bus),
+            self._usage.writing(bus),
+            opened(bus, self.settings, self.environment, self._usage) as self._tool_context,
             web_client(self.settings, bus) as web,
             anyio.create_task_group() as tasks,
         ):
@@ -125,6 +133,8 @@ class Runner(Actor):
                 web=web,
                 sources=self._capturing,
                 flows=FlowShelf(bus, await bus.table(subjects.FLOWS)),
+                has_ended=self._key_ends.has_ended,
+                usage=self._usage,
             )
             tasks.start_soon(self._sweep)
             tasks.start_soon(Watching(self._capturing, self._tool_context.integrations.notify).run)
@@ -175,11 +185,11 @@ class Runner(Actor):
             raise FaultError(fault(Code.RUN_NOT_FOUND))
         if history.final:
             return _cancel_answer(history, requested=False)
-        history = await run_log.change(run_id, history, lambda now: _cancel_request(now, run_id))
+        history = await run_log.change(run_id, history, lambda now: cancel_request(now, run_id))
         # A run that ended by itself, before the cancel was written down.
         if not history.cancel_requested:
             return _cancel_answer(history, requested=False)
-        history = await run_log.change(run_id, history, lambda now: _end_if_queued(now, run_id))
+        history = await run_log.change(run_id, history, lambda now: end_if_queued(now, run_id))
         return _cancel_answer(history, requested=True)
 
     @handles(subjects.RUN_SECRETS, at_once=32)
@@ -305,30 +315,19 @@ class Runner(Actor):
 
     @property
     def _capturing(self) -> Capturing:
-        return Capturing(CollectionLog(self._tool_context.collections), self.bus, self.settings)
+        log, has_ended = CollectionLog(self._tool_context.collections), self._key_ends.has_ended
+        return Capturing(log, self.bus, self.settings, has_ended, self._usage)
 
     @consumes(subjects.TRANSFORM, at_once=MAX_TRANSFORMS)
     async def transform(self, request: DoTransform) -> None:
         """Make a text of a collection."""
         texts = TextLog(CollectionLog(self._tool_context.collections))
-        await Transforming(texts, self.bus, self.settings).do(request)
+        await Transforming(texts, self.bus, self.settings, self._key_ends.has_ended).do(request)
 
     async def _sweep(self) -> None:
         while True:
             await anyio.sleep(SWEEP_S)
             await self._dependencies.vault.sweep(self._dependencies.run_log)
-
-
-def _cancel_request(history: RunHistory, run_id: str) -> LedgerLine | None:
-    if history.final or history.cancel_requested:
-        return None
-    return CancelRequested(run_id=run_id, at=now_ms())
-
-
-def _end_if_queued(history: RunHistory, run_id: str) -> LedgerLine | None:
-    if history.status is not RunStatus.QUEUED:
-        return None
-    return RunEnded(run_id=run_id, at=now_ms(), status=RunStatus.CANCELED, fault=fault(Code.RUN_CANCELED))
 
 
 def _cancel_answer(history: RunHistory, *, requested: bool) -> CancelAnswer:

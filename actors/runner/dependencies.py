@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
+from collections.abc import Callable
+
+from msgspec import Struct, field
 
 from actors.runner.flows.shelf import FlowShelf
 from actors.runner.inputs import Vault
@@ -10,6 +12,7 @@ from actors.runner.run_log import RunLog
 from actors.runner.template import SourceKeeper
 from actors.runner.templates.table import Catalogue
 from actors.settings import Settings
+from actors.usage import UsageLedger
 from actors.web.client import WebClient
 from bus import Bus
 from bus.stores import FileStore, KeyTable
@@ -29,3 +32,7 @@ class RunnerDependencies(Struct, frozen=True):
     web: WebClient | None = None
     sources: SourceKeeper | None = None
     flows: FlowShelf | None = None
+    has_ended: Callable[[str], bool] = lambda _: False
+    """Whether the key of a caller has ended."""
+
+    usage: UsageLedger = field(default_factory=UsageLedger)

@@ -16,15 +16,15 @@ from actors.runner import inputs
 from actors.runner.browser_session import BrowserSession, StoppedError
 from actors.runner.dependencies import RunnerDependencies
 from actors.runner.finalization import RunFinalization
-from actors.runner.run_log import RunHistory, RunLog
+from actors.runner.run_log import RunHistory, cancel_request, end_if_queued
 from actors.runner.steps import RunStepContext, StepAttempt, StepTools, first_failure
 from actors.runner.template import Outcome, Stage, TaskTemplate, outcome_of, outcomes_of
 from bus import TransportError
 from bus.clock import now_ms
 from protocol.actions import Action
 from protocol.faults import Code, Fault, FaultError, fault
-from protocol.runs.events import LedgerLine, RunCreated, RunEnded, RunTaken, StepEnded
-from protocol.runs.states import RunStatus, StepStatus
+from protocol.runs.events import LedgerLine, RunCreated, RunTaken, StepEnded
+from protocol.runs.states import StepStatus
 
 log = structlog.stdlib.get_logger()
 
@@ -56,7 +56,7 @@ async def execute(dependencies: RunnerDependencies, run_id: str) -> None:
         return
     session = BrowserSession(dependencies.bus, history.created, dependencies.settings.restart_grace_ms, anyio.Event())
     if history.taken is not None and not history.final:
-        claim = _Claim(dependencies.run_log, history, history.created, history.taken, session.canceled)
+        claim = _Claim(dependencies, history, history.created, history.taken, session.canceled)
         await _Execution(dependencies, claim, session).run()
     # Here too where somebody else has ended it, who may have died before the session was closed (002 §8.5).
     try:
@@ -71,15 +71,23 @@ async def _claimed(dependencies: RunnerDependencies, run_id: str) -> RunHistory:
     def next_line(history: RunHistory) -> LedgerLine | None:
         if history.created is None or history.final:
             return None
-        if history.status is RunStatus.QUEUED and history.cancel_requested:
-            return RunEnded(run_id=run_id, at=now_ms(), status=RunStatus.CANCELED, fault=fault(Code.RUN_CANCELED))
+        if (end := end_if_queued(history, run_id)) is not None:
+            return end
         attempt = history.taken.attempt + 1 if history.taken else 1
         return RunTaken(run_id=run_id, at=now_ms(), replica=dependencies.bus.replica, attempt=attempt)
 
-    history = await dependencies.run_log.change(run_id, await dependencies.run_log.read(run_id), next_line)
+    history = await _stopped_by_key(dependencies, run_id, await dependencies.run_log.read(run_id))
+    history = await dependencies.run_log.change(run_id, history, next_line)
     if history.taken is not None and not history.final:
         log.info(RUN_TAKEN, run=run_id, attempt=history.taken.attempt, done=len(history.steps))
     return history
+
+
+async def _stopped_by_key(dependencies: RunnerDependencies, run_id: str, history: RunHistory) -> RunHistory:
+    """Return a run that is to stop where the key has ended that it was asked with."""
+    if history.created is None or not dependencies.has_ended(history.created.caller):
+        return history
+    return await dependencies.run_log.change(run_id, history, lambda now: cancel_request(now, run_id, key_ended=True))
 
 
 @dataclass(eq=False)
@@ -89,7 +97,7 @@ class _Claim:
     `steps` is the scope of its steps, which ends when the claim is lost; `canceled` is set when the run is to stop.
     """
 
-    run_log: RunLog
+    dependencies: RunnerDependencies
     history: RunHistory
     created: RunCreated
     mine: RunTaken
@@ -98,8 +106,10 @@ class _Claim:
     steps: anyio.CancelScope = field(default_factory=anyio.CancelScope)
 
     async def refresh(self) -> None:
-        """Read whether the run is canceled, or another replica has it because this one was taken for dead."""
-        self.history = await self.run_log.refresh(self.created.run_id, self.history)
+        """Read whether the run is to stop, or another replica has it because this one was taken for dead."""
+        run_id = self.created.run_id
+        history = await self.dependencies.run_log.refresh(run_id, self.history)
+        self.history = await _stopped_by_key(self.dependencies, run_id, history)
         if self.history.cancel_requested:
             self.canceled.set()
         if self.history.final or self.history.taken != self.mine:
@@ -192,7 +202,8 @@ class _Execution:
         if discovery is not None:
             for _, outcome in sorted(outcomes.items()):
                 discovery.learn(outcome)
-        return StepTools(self.dependencies.web, self.dependencies.sources, discovery, self.dependencies.flows)
+        given = self.dependencies
+        return StepTools(given.web, given.sources, discovery, given.flows, given.usage)
 
     def _finalization(
         self, plan: _Plan | None, outcomes: Mapping[int, Outcome], failure: Fault | None, *, timed_out: bool
@@ -338,7 +349,7 @@ class _StageRunner:
             await self._record(line)
 
     async def _record(self, line: StepEnded) -> None:
-        run_log = self.claim.run_log
+        run_log = self.claim.dependencies.run_log
         if not await run_log.record_step(line):
             await self.claim.refresh()
             line = await run_log.step(line.run_id, line.index) or line

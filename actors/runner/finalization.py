@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from actors.runner import exports
 from actors.runner.dependencies import RunnerDependencies
-from actors.runner.run_log import RunHistory
+from actors.runner.run_log import RunHistory, cancel_fault
 from actors.runner.template import Outcome, TaskTemplate
 from bus import TransportError
 from bus.clock import now_ms
@@ -74,16 +74,16 @@ class RunFinalization(Struct, frozen=True):
 
         def next_line(now: RunHistory) -> LedgerLine | None:
             mine = now.taken == self.mine and not now.final
-            return self._line(output, canceled=now.cancel_requested) if mine else None
+            return self._line(output, cancel_fault(now) if now.cancel_requested else None) if mine else None
 
         history = await self.dependencies.run_log.change(self.created.run_id, history, next_line)
         if history.status is not None and history.final:
             log.info(RUN_ENDED, run=self.created.run_id, status=history.status.value)
         return history
 
-    def _line(self, output: _Output, *, canceled: bool) -> RunEnded:
-        status = self._status(canceled=canceled)
-        failure, failed_step, step_code = self._cause(status)
+    def _line(self, output: _Output, canceled: Fault | None) -> RunEnded:
+        status = self._status(canceled=canceled is not None)
+        failure, failed_step, step_code = (canceled, "", "") if canceled is not None else self._cause(status)
         at = now_ms()
         return RunEnded(
             run_id=self.created.run_id,
@@ -121,8 +121,6 @@ class RunFinalization(Struct, frozen=True):
 
     def _cause(self, status: RunStatus) -> tuple[Fault | None, str, str]:
         """Return why it is no success, at which step, and the code of the tool layer there (002 §7.3)."""
-        if status is RunStatus.CANCELED:
-            return fault(Code.RUN_CANCELED), "", ""
         if status is not RunStatus.FAILED:
             return None, "", ""
         if self.failure is not None:

@@ -10,12 +10,17 @@ import msgspec
 import structlog
 from msgspec import Struct, structs
 
+from actors.key_ends import KEY_ENDED
 from bus import TransportError
+from bus.clock import now_ms
 from bus.outages import wait_out
 from bus.stores import JournalLog
+from protocol.faults import Code, Fault, fault
 from protocol.runs.events import (
+    CancelRequested,
     LedgerLine,
     RunCreated,
+    RunEnded,
     RunState,
     RunTaken,
     StepEnded,
@@ -40,13 +45,14 @@ LEDGER_S: Final = 30.0
 class RunHistory(Struct, frozen=True):
     """A run after some of its lines: how it stands, and the lines that count.
 
-    `taken` is who has it now, `steps` are the outcomes of its steps by their numbers, `last` is the sequence of the
-    last line of the run as a whole.
+    `taken` is who has it now, `cancel` the line by which it is to stop, `steps` are the outcomes of its steps by their
+    numbers, `last` is the sequence of the last line of the run as a whole.
     """
 
     state: RunState | None = None
     created: RunCreated | None = None
     taken: RunTaken | None = None
+    cancel: CancelRequested | None = None
     steps: Mapping[int, StepEnded] = msgspec.field(default_factory=dict[int, StepEnded])
     last: int = 0
 
@@ -85,6 +91,7 @@ class RunHistory(Struct, frozen=True):
             state=fold(self.state, sequence, line),
             created=line if isinstance(line, RunCreated) else self.created,
             taken=line if isinstance(line, RunTaken) else self.taken,
+            cancel=self.cancel or (line if isinstance(line, CancelRequested) else None),
             steps=self.steps,
             last=sequence,
         )
@@ -109,6 +116,26 @@ class RunHistory(Struct, frozen=True):
 
 NextLine = Callable[[RunHistory], LedgerLine | None]
 """Returns the line to write of a run as it stands, if there is one to write."""
+
+
+def cancel_request(history: RunHistory, run_id: str, *, key_ended: bool = False) -> LedgerLine | None:
+    """Return the line by which a run is to stop, unless it is over or is to stop already."""
+    if history.final or history.cancel_requested:
+        return None
+    return CancelRequested(run_id=run_id, at=now_ms(), reason="key_ended" if key_ended else "")
+
+
+def end_if_queued(history: RunHistory, run_id: str) -> LedgerLine | None:
+    """Return the line by which a run that is to stop ends before its first step, if it has not begun."""
+    if history.status is not RunStatus.QUEUED or not history.cancel_requested:
+        return None
+    return RunEnded(run_id=run_id, at=now_ms(), status=RunStatus.CANCELED, fault=cancel_fault(history))
+
+
+def cancel_fault(history: RunHistory) -> Fault:
+    """Return what a run ends with that was to stop."""
+    ended = history.cancel is not None and history.cancel.reason == "key_ended"
+    return fault(Code.RUN_CANCELED, f"The run was canceled. {KEY_ENDED}") if ended else fault(Code.RUN_CANCELED)
 
 
 class RunLog(Struct, frozen=True):

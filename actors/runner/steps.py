@@ -19,6 +19,7 @@ from actors.runner.browser_session import BrowserSession, StoppedError, call_wit
 from actors.runner.flows.replaying import step_call
 from actors.runner.flows.shelf import FlowShelf
 from actors.runner.template import SiteFile, SourceKeeper, StepDiscovery, TaskTemplate
+from actors.usage import UsageLedger
 from actors.web.client import WebClient
 from actors.web.cookies import Jar
 from actors.web.exchange import WebRequest
@@ -27,7 +28,7 @@ from bus.clock import now_ms
 from protocol.acting.tree import AskTree, PageTree
 from protocol.browse import BrowseOptions
 from protocol.browsers.operations import Operation, TakeScreenshot
-from protocol.browsers.results import ERROR_CODES, Done, ErrorCode, ScreenshotTaken
+from protocol.browsers.results import ERROR_CODES, Done, ErrorCode, Navigated, ScreenshotTaken
 from protocol.codec import encode
 from protocol.faults import Code, Fault, FaultError, fault
 from protocol.flows import AskFlow, Flow
@@ -36,6 +37,7 @@ from protocol.policy import CALL_PREFIX, ToolOutcome, ToolStatus
 from protocol.runs.events import RunCreated, StepEnded
 from protocol.runs.states import StepStatus
 from protocol.subjects import BROWSE, BROWSER_TREE, POLICY_CALL
+from protocol.tiers import BROWSER
 
 log = structlog.stdlib.get_logger()
 
@@ -62,12 +64,13 @@ T = TypeVar("T")
 
 
 class StepTools(Struct, frozen=True):
-    """What steps work with beside the browser session: the web, collections, what was discovered, and flows."""
+    """What steps work with beside the browser session; pages that they read count for the caller in `usage`."""
 
     web: WebClient | None = None
     sources: SourceKeeper | None = None
     discovery: StepDiscovery | None = None
     flows: FlowShelf | None = None
+    usage: UsageLedger = msgspec.field(default_factory=UsageLedger)
 
 
 @dataclass(eq=False)
@@ -154,7 +157,9 @@ class RunStepContext:
             page = BrowsePage(url=url, options=bounded, obey_robots=True, single_shot=True, outlinks=outlinks)
             return await self.session.bus.call(BROWSE, page, timeout_ms=left_ms, wait_ms=self.session.grace_ms)
 
-        return await call_with_room(call, self.session.canceled)
+        browsed = await call_with_room(call, self.session.canceled)
+        self.tools.usage.counters(self.caller).page_read(browsed.page.tier, browsed.pages)
+        return browsed
 
     def seal(self, text: str, place: str) -> bytes:
         """Encrypt what is secret for the one place where it is needed."""
@@ -199,7 +204,10 @@ class RunStepContext:
         """Do an operation in the run's browser session; repeated, the same one of the same attempt is done once."""
         self._operations += 1
         self._in_browser = True
-        return await self.session.do(operation, order_of(f"{self.name}.{self._operations}"))
+        done = await self.session.do(operation, order_of(f"{self.name}.{self._operations}"))
+        if isinstance(done, Navigated):
+            self.tools.usage.counters(self.caller).page_read(BROWSER)
+        return done
 
     async def keep_screenshot(self, tab: int | None = None) -> None:
         """Keep how the page looks, if the run wants that; the first screenshot counts, and a step can do without."""

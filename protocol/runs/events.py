@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, Final, assert_never
+from typing import Any, Final, Literal, assert_never
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -68,7 +68,9 @@ class RunTaken(_Line, frozen=True, kw_only=True, tag="taken"):
 
 
 class CancelRequested(_Line, frozen=True, kw_only=True, tag="cancel_requested"):
-    """The run is to stop before its next step."""
+    """The run is to stop before its next step: its caller wants that, or the key of the caller has ended."""
+
+    reason: Literal["", "key_ended"] = ""
 
 
 class KeptArtifact(Struct, frozen=True, kw_only=True):

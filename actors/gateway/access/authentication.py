@@ -22,6 +22,7 @@ from actors.gateway.access.limits import (
     address_of,
     too_often,
 )
+from actors.gateway.access.open_streams import OpenStreams
 from actors.gateway.access.rules import AccessHeaders, OriginRules, metadata_paths, origin_rules
 from actors.gateway.http import CHALLENGE, HttpStatusError
 from actors.gcra import Rate
@@ -67,6 +68,7 @@ class AccessControl:
     anonymous: RateLimits
     concurrency: ConcurrencyLimits
     ledger: Ledger
+    streams: OpenStreams
     accounts: AccountCounts = field(default_factory=AccountCounts)
 
     async def let_in(self, scope: Scope, headers: AccessHeaders, *, needs_key: bool) -> Visitor:
@@ -99,7 +101,9 @@ async def access_control(
     async with AsyncExitStack() as opened:
         tokens = await opened.enter_async_context(_tokens(settings)) if settings.oauth_issuer else None
         key_store, ledger = KeyStore(), Ledger(replica)
+        streams = OpenStreams(key_store.has_ended)
         await opened.enter_async_context(key_store.watching(bus))
+        await opened.enter_async_context(streams.following_keys())
         await opened.enter_async_context(ledger.writing(bus))
         failures = RateLimits(Rate.per_minute(settings.rate_failed_per_minute, FAILED_BURST))
         most = {
@@ -114,6 +118,7 @@ async def access_control(
             anonymous=RateLimits(Rate.per_minute(settings.rate_anonymous_per_minute, ANONYMOUS_BURST)),
             concurrency=ConcurrencyLimits(most),
             ledger=ledger,
+            streams=streams,
         )
 
 

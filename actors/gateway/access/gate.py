@@ -20,11 +20,14 @@ from actors.gateway.access.authentication import AccessControl, Visitor
 from actors.gateway.access.caller import NOBODY, RequestUsage
 from actors.gateway.access.caller import Scope as KeyScope
 from actors.gateway.access.limits import ConcurrencyKind, ConcurrencyLimits
+from actors.gateway.access.open_streams import OpenStreams
 from actors.gateway.access.rules import access_headers, preflight
-from actors.gateway.http import HttpStatusError, invalid, is_visit, refusal
+from actors.gateway.errors import to_error
+from actors.gateway.http import HttpStatusError, event_message, invalid, is_visit, refusal
 from actors.gateway.request import RequestContext, with_request
 from bus.context import account
 from bus.fairness import Account
+from protocol.faults import Code, fault
 
 log = structlog.stdlib.get_logger()
 
@@ -32,6 +35,11 @@ SOCKET_FAILED = "socket_failed"
 
 INTERNAL_ERROR = 1011
 """RFC 6455 §7.4.1."""
+
+_KEY_ENDED = fault(Code.AUTH_INVALID_CREDENTIALS, "The key that this stream was opened with is no longer good.")
+
+_LAST_WORDS_S = 0.5
+"""What a client may take for the last event of a stream that is ended."""
 
 _EVENTS = b"text/event-stream"
 _FAILED = HTTPStatus.BAD_REQUEST
@@ -65,13 +73,14 @@ class RequestGate:
         if not concurrency.take(ConcurrencyKind.REQUEST, name, most):
             self._access.accounts.refused[name] += 1
             raise limits.too_many(ConcurrencyKind.REQUEST, most)
-        admitted = AdmittedRequest(visitor, concurrency, send)
+        admitted = AdmittedRequest(visitor, concurrency, self._access.streams, send)
         try:
             with self._counted(visitor) as admitted.usage, admitted.work:
                 request = RequestContext(caller=visitor.caller, usage=admitted.usage, origin=origin)
                 await self._app(with_request(scope, request), receive, admitted.send_with_limits)
+            await admitted.send_end()
         finally:
-            concurrency.leave(admitted.place, name)
+            admitted.leave()
         if admitted.crowded:
             raise limits.too_many(ConcurrencyKind.STREAM, concurrency.most[ConcurrencyKind.STREAM])
 
@@ -90,33 +99,65 @@ class RequestGate:
             self._access.accounts.end(name)
 
 
-@dataclass
+@dataclass(eq=False)
 class AdmittedRequest:
     """One request that was let in: its answer says how its limits stand, and streams have places of their own.
 
-    `work` is stopped where it begins a stream that there is no place for.
+    `work` is stopped where it begins a stream that there is no place for (`crowded`), and when the key of a stream is
+    good no more (`key_ended`).
     """
 
     visitor: Visitor
     concurrency: ConcurrencyLimits
+    streams: OpenStreams
     send: Send
     place: ConcurrencyKind = ConcurrencyKind.REQUEST
     usage: RequestUsage = field(default_factory=RequestUsage)
     crowded: bool = False
+    key_ended: bool = False
     work: anyio.CancelScope = field(default_factory=anyio.CancelScope)
 
     async def send_with_limits(self, message: Message) -> None:
-        """Send, with the limits on the answer."""
+        """Send, with the limits on the answer; a key that has ended is told nothing more."""
+        if self.key_ended:
+            return
         if message["type"] == "http.response.start":
-            headers: list[tuple[bytes, bytes]] = message.get("headers", [])
-            if _is_stream(headers) and not self._is_placed():
-                self.crowded = True
-                self.work.cancel()
-                await anyio.sleep_forever()
-            if message["status"] >= _FAILED:
-                self.usage.failed = True
-            message["headers"] = [*headers, *self.visitor.rate_state.headers]
+            await self._begin(message)
+            return
+        if not message.get("more_body", False):
+            self.streams.remove(self.visitor.caller.name, self)  # it ends by itself
         await self.send(message)
+
+    def end(self) -> None:
+        """End a stream whose key is good no more."""
+        self.key_ended = True
+        self.work.cancel()
+
+    async def send_end(self) -> None:
+        """Tell the client of a stream that was ended why it was, if it takes that at once."""
+        if self.key_ended:
+            last = event_message("error", to_error(_KEY_ENDED))
+            with anyio.move_on_after(_LAST_WORDS_S):
+                await self.send({**last, "more_body": False})
+
+    def leave(self) -> None:
+        """Leave the place of the request, or of the stream that it has become."""
+        self.streams.remove(self.visitor.caller.name, self)
+        self.concurrency.leave(self.place, self.visitor.account)
+
+    async def _begin(self, message: Message) -> None:
+        headers: list[tuple[bytes, bytes]] = message.get("headers", [])
+        opens = _is_stream(headers)
+        if opens and not self._is_placed():
+            self.crowded = True
+            self.work.cancel()
+            await anyio.sleep_forever()
+        if message["status"] >= _FAILED:
+            self.usage.failed = True
+        message["headers"] = [*headers, *self.visitor.rate_state.headers]
+        await self.send(message)
+        if opens:
+            self.streams.add(self.visitor.caller.name, self)
 
     def _is_placed(self) -> bool:
         """Move from the place of a request to that of a stream, if there is one."""

@@ -296,7 +296,7 @@ def list_keys(key_store: KeyStore) -> KeysAnswer:
 
 
 async def revoke_key(bus: Tables, key_store: KeyStore, arguments: NamedKey) -> RevokedKey:
-    """Take a key back, by its id or its name, and have its logins deleted.
+    """Take a key back, by its id or its name, and have its logins deleted and its work ended.
 
     Raises:
         FaultError: there is none.

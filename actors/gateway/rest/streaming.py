@@ -9,20 +9,19 @@ from itertools import count
 from typing import Generic, TypeVar
 
 import anyio
-import msgspec
 import structlog
 from anyio import to_thread
 from msgspec import UNSET, Struct, structs
 from starlette.datastructures import Headers
 from starlette.responses import Response
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from actors.collection_export import ZipPieces, exported
 from actors.gateway import runs
 from actors.gateway.app_context import AppContext
 from actors.gateway.errors import to_error, to_run_fault
 from actors.gateway.event_feed import EventFeed
-from actors.gateway.http import EVENTS, download_headers
+from actors.gateway.http import EVENTS, download_headers, event_message
 from actors.gateway.http_input import drain
 from actors.gateway.request import RequestContext, watching
 from bus.context import conversation_id
@@ -191,16 +190,6 @@ class EventStream(EventResponse):
 
     async def _event(self, send: Send, name: str, data: Struct) -> None:
         await send(event_message(name, data, next(self._ids)))
-
-
-def event_message(name: str, data: Struct, number: int | None = None) -> Message:
-    """Write one event."""
-    written = b"event: %s\ndata: %s\n\n" % (name.encode(), msgspec.json.encode(data))
-    return {
-        "type": "http.response.body",
-        "body": written if number is None else b"id: %d\n%s" % (number, written),
-        "more_body": True,
-    }
 
 
 class RunStream(EventResponse):

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 import anyio
 import structlog
-from msgspec import Struct, structs
+from msgspec import Struct, field, structs
 
+from actors.key_ends import key_ended
 from actors.runner.browser_session import call_with_room
 from actors.runner.collections.captured_page import CapturedPage, captured, read_page
 from actors.runner.collections.collection_log import CollectionLog
 from actors.runner.collections.history import SourceHistory, job_id
 from actors.runner.page_reading import check_status
 from actors.settings import Settings
+from actors.usage import UsageLedger
 from bus import Bus
 from bus.clock import now_ms
 from bus.errors import JournalFullError
@@ -65,11 +68,13 @@ MAX_AGAIN_MS: Final = 60_000
 
 
 class Capturing(Struct, frozen=True):
-    """Captures for one replica."""
+    """Captures for one replica; pages count for their caller in `usage`, and none is read once his key `has_ended`."""
 
     log: CollectionLog
     bus: Bus
     settings: Settings
+    has_ended: Callable[[str], bool] = lambda _: False
+    usage: UsageLedger = field(default_factory=UsageLedger)
 
     async def queue(
         self,
@@ -121,6 +126,9 @@ class Capturing(Struct, frozen=True):
         history = await self._queued(work)
         added, queued = history.added, history.queued
         if added is None or queued is None or queued.job != work.job:
+            return
+        if self.has_ended(added.caller):
+            await self._fail(added, queued, history.attempts, key_ended())
             return
         if history.attempts >= MAX_ATTEMPTS:
             died = fault(Code.EXECUTION_ERROR, f"The processes that read the page died {history.attempts} times.")
@@ -218,6 +226,7 @@ class Capturing(Struct, frozen=True):
 
         with anyio.move_on_after(ROOM_S):
             browsed = await call_with_room(call, anyio.Event())
+            self.usage.counters(queued.caller).page_read(browsed.page.tier, browsed.pages)
             check_status(browsed.page.status)
             return browsed
         raise FaultError(fault(Code.INTERNAL_BUSY))

@@ -147,15 +147,21 @@ class CollectionLog(Struct, frozen=True):
         Raises:
             FaultError: the journal is away.
         """
-        names = [added_topic(line.collection, line.source), source_topic(line.collection, line.source)]
+        names = [source_topic(line.collection, line.source)]
         if history is not None:
             names += [name for name in history.lasts if name not in names]
         # A page that is being read at this moment finds that its version has been written already.
         if history is None or history.queued is not None:
             versions = [version_topic(line.collection, line.source, number) for number in range(KEPT_VERSIONS)]
             names += [name for name in versions if name not in names]
+        first = added_topic(line.collection, line.source)
+        # Once: this is the line that tells everybody else that the source is gone.
+        last = await wait_out(partial(self.journal.last, first), JOURNAL_S)
+        if last is None or not isinstance(last.value, SourceDeleted):
+            await wait_out(partial(self.journal.append, first, line, forget=True), JOURNAL_S)
         for name in names:
-            await wait_out(partial(self.journal.append, name, line, forget=True), JOURNAL_S)
+            if name != first:
+                await wait_out(partial(self.journal.append, name, line, forget=True), JOURNAL_S)
 
     async def sources(self, collection: str) -> list[str]:
         """Return the ids of all sources of which the journal has a line, also of those that are gone.

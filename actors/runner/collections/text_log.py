@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 import anyio
@@ -9,6 +10,7 @@ import structlog
 from msgspec import Struct, structs
 
 from actors import redact
+from actors.key_ends import key_ended
 from actors.runner.collections.collection_log import CollectionLog, known_id
 from actors.settings import Settings
 from bus import Bus
@@ -90,11 +92,12 @@ class TextLog(Struct, frozen=True):
 
 
 class Transforming(Struct, frozen=True):
-    """Makes texts of collections for one replica."""
+    """Makes texts of collections for one replica; none is made once the key of its caller `has_ended`."""
 
     texts: TextLog
     bus: Bus
     settings: Settings
+    has_ended: Callable[[str], bool] = lambda _: False
 
     async def packed(self, caller: str, collection: str, config: TransformConfig) -> PackedCollection:
         """Return what a text of a collection is made of.
@@ -152,6 +155,9 @@ class Transforming(Struct, frozen=True):
         history = await self._queued(work)
         text = history.text
         if text is None or text.info.status in FINAL:
+            return
+        if self.has_ended(text.caller):
+            await self._end(text, history.last, _failed(text, key_ended()))
             return
         if text.attempt >= MAX_TRIES:
             died = fault(Code.EXECUTION_ERROR, f"The processes that made the text died {text.attempt} times.")

@@ -18,7 +18,14 @@ from bus.clock import now_ms
 from bus.context import account
 from bus.fairness import Account
 from protocol.collection_views import AskCollection, CollectionChanged, CollectionInfo, SourceInfo
-from protocol.collections import MAX_SOURCES, CollectionCreated, CollectionRefreshed, SourceKind, collection_topic
+from protocol.collections import (
+    MAX_SOURCES,
+    CollectionCreated,
+    CollectionRefreshed,
+    CollectionWatched,
+    SourceKind,
+    collection_topic,
+)
 from protocol.faults import Code, FaultError
 from protocol.subjects import COLLECTION_GET
 
@@ -26,6 +33,7 @@ log = structlog.stdlib.get_logger()
 
 ROUND_BEGUN = "watch_round_begun"
 ROUND_ENDED = "watch_round_ended"
+WATCH_ENDED = "watch_of_ended_key_ended"
 NOT_WATCHED = "collections_not_watched"
 NOT_NOTIFIED = "watch_not_notified"
 
@@ -56,7 +64,10 @@ def every_ms(every: str | None) -> int:
 
 @dataclass
 class Watching:
-    """Looks after watched collections in one replica; the line that begins a round says which of them does."""
+    """Looks after watched collections in one replica; the line that begins a round says which of them does.
+
+    With the key of its caller a watch ends for good.
+    """
 
     capturing: Capturing
     notify: Notify
@@ -83,8 +94,20 @@ class Watching:
         for name, history in list(self._collections.items()):
             if history.created is None:
                 del self._collections[name]
+            elif self.capturing.has_ended(history.created.caller):
+                await self._end(history.created, history)
             elif history.open or self._due(history):
                 await self._go_on(history.created, history)
+
+    async def _end(self, created: CollectionCreated, history: CollectionHistory) -> None:
+        """Write down that a collection is watched no more, and then that its round is over; by two looks both are."""
+        if history.watched is not None and history.watched.every_ms:
+            line = CollectionWatched(caller=created.caller, at=self.clock(), collection=created.collection, every_ms=0)
+            topic = collection_topic(created.collection)
+            if await self.capturing.log.append(topic, line, last=history.last) is not None:
+                log.info(WATCH_ENDED, collection=created.collection)
+        elif history.open:
+            await self._write(created, history, history.round, ended=True)
 
     async def _follow(self) -> None:
         async with aclosing(self.capturing.log.journal.read(_TOPICS, self._after)) as lines:

@@ -14,7 +14,9 @@ from msgspec import Struct
 
 from actors.runner.outside import OutsideAnswer, OutsideClient
 from actors.runner.searching.ranking import MAX_READ, FoundResult
+from actors.usage import UsageLedger
 from bus import Bus
+from bus.context import current_account
 from protocol.browse import BrowseOptions, Part
 from protocol.faults import Code, FaultError, fault
 from protocol.page import RecordList
@@ -73,6 +75,7 @@ class Engines:
     bus: Bus
     outside: OutsideClient
     keys: Mapping[str, str] = field(repr=False)
+    usage: UsageLedger = field(default_factory=UsageLedger, repr=False)
 
     def usable(self, engines: tuple[SearchEngine, ...]) -> list[SearchEngine]:
         """Return those that can be asked."""
@@ -127,6 +130,8 @@ class Engines:
         options = BrowseOptions(max_latency_ms=engine.timeout_ms, include=(Part.LISTS, Part.LINKS))
         request = BrowsePage(url=url, options=options, obey_robots=engine.obey_robots, single_shot=True)
         browsed = await self.bus.call(BROWSE, request, timeout_ms=engine.timeout_ms + 1_000)
+        if (asks := current_account()) is not None:
+            self.usage.counters(asks.name).page_read(browsed.page.tier, browsed.pages)
         lists = [_records(one) for one in browsed.page.document.content.parts.lists]
         own = urlsplit(url).hostname
         best = max(

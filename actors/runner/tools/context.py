@@ -12,6 +12,7 @@ from actors.runner.searching.engines import Engines
 from actors.settings import Settings
 from actors.toml_file import Watched
 from actors.tool_files import own_engines, own_integrations, read_engines, read_integrations
+from actors.usage import UsageLedger
 from bus import Bus
 from bus.stores import JournalLog
 from protocol.collections import CollectionLine
@@ -35,7 +36,9 @@ class ToolDependencies:
 
 
 @asynccontextmanager
-async def opened(bus: Bus, settings: Settings, environment: Mapping[str, str]) -> AsyncGenerator[ToolDependencies]:
+async def opened(
+    bus: Bus, settings: Settings, environment: Mapping[str, str], usage: UsageLedger
+) -> AsyncGenerator[ToolDependencies]:
     """Open what tools work with, and watch the files of the operator, while the block lasts."""
     file, engine_file = (
         Watched(own_integrations(settings), read_integrations),
@@ -48,7 +51,7 @@ async def opened(bus: Bus, settings: Settings, environment: Mapping[str, str]) -
             settings=settings,
             collections=await bus.journal(COLLECTIONS),
             integrations=Integrations(bus, outside, file, table, environment),
-            engines=Engines(bus, outside, environment),
+            engines=Engines(bus, outside, environment, usage),
             engine_file=engine_file,
             environment=environment,
         )

@@ -20,14 +20,15 @@ from actors.runner.template import SessionUse
 from bus import Bus
 from bus.nats.transport import NatsTransport
 from bus.permissions import EVERYTHING
+from protocol.access import KeyEnd
 from protocol.browsers.operations import CloseSession
 from protocol.faults import Code
-from protocol.runs.events import RunEnded, RunTaken, StepEnded
+from protocol.runs.events import CancelRequested, RunEnded, RunTaken, StepEnded
 from protocol.runs.states import ArtifactType, RunStatus
 from protocol.subject_kinds import Bucket, Journal, Objects, Work
-from protocol.subjects import RUN, RUN_CREATE, table
+from protocol.subjects import KEY_ENDS, RUN, RUN_CREATE, table
 from tests.support.nats import OVERSEER, NatsServer, serve_nats
-from tests.unit.actors.runner.fakes import LOGIN, PASSWORD, World, among, doomed, status, taken
+from tests.unit.actors.runner.fakes import LOGIN, ME, PASSWORD, World, among, doomed, status, taken
 
 pytestmark = pytest.mark.nats
 
@@ -200,3 +201,21 @@ async def test_a_run_that_failed_is_resumed_and_its_secret_travels_sealed(tmp_pa
 
 def _lies_in_the_open(folder: Path) -> bool:
     return any(PASSWORD.encode() in path.read_bytes() for path in folder.rglob("*") if path.is_file())
+
+
+async def test_both_replicas_hear_of_the_end_of_a_key_and_stop_its_runs(tmp_path: Path) -> None:
+    async with running(tmp_path) as (here, _):
+        runs = [await here.create(("hold", "b"), at_once=1) for _ in range(3)]
+        while here.chores.at_work < len(runs):
+            await anyio.sleep(0.01)
+        await (await here.bus.table(KEY_ENDS)).put(ME, KeyEnd(at=1))
+        for run in runs:
+            while not any(isinstance(line, CancelRequested) for line in await here.lines(run.run_id)):
+                await anyio.sleep(0.05)
+        here.chores.let_go.set()
+        ends = [await here.ended(run.run_id) for run in runs]
+        replicas = {replica for run in runs for replica, _ in await taken(here, run.run_id)}
+
+        assert [status(one) for one in ends] == [(RunStatus.CANCELED, Code.RUN_CANCELED)] * 3
+        assert here.chores.begun == ["hold"] * 3
+        assert replicas == set(BOTH)

@@ -5,18 +5,28 @@ from __future__ import annotations
 import anyio
 import pytest
 
+from actors.key_ends import KEY_ENDED
 from actors.runner.template import SessionUse
+from actors.usage import utc_day
+from protocol import subjects
+from protocol.access import KeyEnd, UsageRecord
 from protocol.browsers.operations import CloseSession
 from protocol.faults import Code, FaultError
 from protocol.runs.events import CancelRequested, RunTaken
 from protocol.runs.responses import CancelAnswer
 from protocol.runs.states import ArtifactType, RunStatus, StepStatus
-from tests.unit.actors.runner.fakes import World, status, world
+from tests.unit.actors.runner.fakes import ME, World, doomed, hand_out_again, status, world
 
 
 async def at_work(here: World, count: int = 1) -> None:
     while here.chores.at_work < count:
         await anyio.sleep(0.002)
+
+
+async def stopped(here: World, run_id: str) -> None:
+    """Wait until a run is to stop."""
+    while not any(isinstance(line, CancelRequested) for line in await here.lines(run_id)):
+        await anyio.sleep(0.01)
 
 
 async def statuses(here: World, run_id: str) -> list[str]:
@@ -141,3 +151,51 @@ async def test_a_template_that_breaks_does_not_keep_a_run_from_its_end(part: str
         here.chores.let_go.set()
 
         assert (await here.ended(run.run_id)).status.final
+
+
+async def test_with_the_key_of_its_caller_a_run_ends_and_one_in_the_queue_does_no_step() -> None:
+    async with world(runs_at_once=1) as here:
+        running = await here.create(("hold", "b", "c"), at_once=1)
+        await at_work(here)
+        queued = await here.create(("d",))
+        others = await here.create(("e",), caller="somebody else")
+        await (await here.bus.table(subjects.KEY_ENDS)).put(ME, KeyEnd(at=1))
+        await stopped(here, running.run_id)
+        here.chores.let_go.set()
+        ends = [await here.ended(one.run_id) for one in (running, queued, others)]
+
+        assert [status(one) for one in ends] == [
+            (RunStatus.CANCELED, Code.RUN_CANCELED),
+            (RunStatus.CANCELED, Code.RUN_CANCELED),
+            (RunStatus.SUCCEEDED, None),
+        ]
+        assert all(one.fault is not None and KEY_ENDED in one.fault.message for one in ends[:2])
+        assert here.chores.begun[0] == "hold"
+        assert not {"b", "c", "d"} & set(here.chores.begun)
+
+
+async def test_a_run_whose_key_has_ended_meanwhile_does_no_step_more_after_a_restart() -> None:
+    async with world(()) as here:
+        async with doomed(here, "r1") as scope:
+            run = await here.create(("hold", "b"), at_once=1)
+            await at_work(here)
+            scope.cancel()
+        await (await here.bus.table(subjects.KEY_ENDS)).put(ME, KeyEnd(at=1))
+        here.chores.let_go.set()
+        hand_out_again(here)
+        async with here.runner("r2"):
+            ended = await here.ended(run.run_id)
+
+        assert status(ended) == (RunStatus.CANCELED, Code.RUN_CANCELED)
+        assert here.chores.done == []
+
+
+async def test_pages_that_a_run_reads_count_for_its_caller() -> None:
+    async with world(()) as here:
+        async with here.runner("r1"):
+            ended = await here.done(("page", "page", "alone"))
+        kept = await (await here.bus.table(subjects.USAGE)).get(f"{ME}/{utc_day()}/r1")
+
+        assert ended.status is RunStatus.SUCCEEDED
+        assert kept is not None
+        assert kept.value == UsageRecord(pages={"intelligence": 2}, cost_units=2)

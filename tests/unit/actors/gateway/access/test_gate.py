@@ -15,7 +15,7 @@ from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult
 
-from actors.gateway.access import caller
+from actors.gateway.access import caller, open_streams
 from actors.gateway.access.caller import Ledger
 from actors.gateway.access.keys import KeyStore
 from actors.gateway.edge import edge
@@ -502,3 +502,70 @@ async def test_each_day_begins_anew_and_what_was_written_is_let_go() -> None:
     assert (await ledger.usage(bus, "key-a")).requests == 0
     assert sorted(await (await bus.table(USAGE)).names()) == ["key-a/2026-11-21/here"]
     assert ledger._counters == {}  # noqa: SLF001  # type: ignore[attr-defined]
+
+
+NEWS: tuple[str, str, Any, dict[str, str]] = ("GET", "/api/approvals/events", None, {})
+LISTEN: tuple[str, str, Any, dict[str, str]] = (
+    "POST",
+    PATH,
+    {
+        "jsonrpc": "2.0",
+        "id": 7,
+        "method": "subscriptions/listen",
+        "params": {
+            "notifications": {"toolsListChanged": True},
+            "_meta": {
+                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientCapabilities": {},
+            },
+        },
+    },
+    {
+        "MCP-Protocol-Version": "2026-07-28",
+        "Mcp-Method": "subscriptions/listen",
+        "Accept": "text/event-stream, application/json",
+    },
+)
+"""Streams of events that clients may open: what approvals are asked for, and what MCP tells who listens."""
+
+
+@pytest.mark.parametrize("how", ["revoked", "expired"])
+async def test_a_stream_of_events_ends_with_its_key_and_says_so(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(open_streams, "KEYS_EVERY_S", 0.01)
+    bus = FakeBus(browsed())
+    with anyio.fail_after(90):
+        async with listening(bus) as weft, weft.client() as http:
+            ending, staying = await add(http, "ending"), await add(http, "staying")
+            async with AsyncExitStack() as stack:
+                streams = [
+                    await stack.enter_async_context(http.stream(method, path, json=body, headers=headers | bearer(key)))
+                    for (method, path, body, headers), key in (
+                        (NEWS, ending["key"]),
+                        (NEWS, staying["key"]),
+                        (LISTEN, ending["key"]),
+                    )
+                ]
+                lines = [one.aiter_lines() for one in streams]
+                begun = [await anext(one) for one in lines]
+                if how == "revoked":
+                    await http.delete("/api/keys/ending")
+                else:
+                    await expire(bus, ending["id"])
+                told = [[line async for line in one if line] for one in lines[::2]]
+                after = await http.get("/api/approvals", headers=bearer(ending["key"]))
+
+    assert [one.status_code for one in streams] == [200] * 3
+    assert begun[:2] == [": follows"] * 2
+    for *_, event, data in told:
+        assert event == "event: error"
+        assert msgspec.json.decode(data.removeprefix("data: "), type=StructuredError).code == "AUTH_INVALID_CREDENTIALS"
+    assert after.status_code == 401
+
+
+async def expire(bus: FakeBus, key: str) -> None:
+    """Let the time of a key be over."""
+    table = await bus.table(KEYS)
+    kept = await table.get(key)
+    assert kept is not None
+    assert kept.value is not None
+    await table.put(key, msgspec.structs.replace(kept.value, expires=1))

@@ -10,6 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from actors.keeper.actor import Keeper
+from actors.keeper.log_events import events_of
 from actors.runner.actor import Runner
 from actors.runner.collections import capturing
 from actors.runner.collections.captured_page import read_page
@@ -343,3 +344,24 @@ async def test_of_a_page_that_changes_again_and_again_the_last_versions_are_kept
         assert gone.value.fault.code is Code.VALIDATION_UNKNOWN_SOURCE
         assert len(of(lines, SourceCaptured)) == KEPT_VERSIONS
         assert len(lines) <= 1 + KEPT_VERSIONS + 6 + 2
+
+
+async def test_the_log_of_events_tells_once_of_each_source_that_is_gone(tmp_path: Path) -> None:
+    async with collecting(tmp_path) as world:
+        world.pages = {PAGE: WORDS}
+        collection = await world.create()
+        page = (await world.add(collection, PAGE))[0]
+        await world.settled(collection)
+        notes = [{"type": "note", "text": f"Note {number}."} for number in range(3)]
+        added = await world.tool("collection.add_sources", collectionId=collection, sources=notes)
+        call = "call_0123456789abcdef0123"
+
+        for _ in range(2):
+            await world.tool("source.delete", ME, call, sourceId=added.payload["sources"][0]["sourceId"])
+        for _ in range(2):
+            await world.tool("collection.delete", ME, f"{call}4", collectionId=collection)
+        lines = [line async for line in world.journal.read()]
+
+        events = [event for line in lines for event in events_of(subjects.COLLECTIONS.name, line)]
+        told = [event.source_id for event in events if event.type == "source.deleted"]
+        assert sorted(told) == sorted({page["sourceId"], *(one["sourceId"] for one in added.payload["sources"])})

@@ -6,16 +6,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
+from actors.keeper.actor import Keeper
+from actors.key_ends import KeyEnds
+from actors.runner.actor import Runner
 from actors.runner.collections.capturing import Capturing
 from actors.runner.collections.collection_log import CollectionLog
 from actors.runner.collections.watching import Watching, every_ms
 from actors.settings import Settings
 from bus.clock import now_ms
+from protocol.access import KeyEnd
 from protocol.faults import Code, FaultError, fault
 from protocol.policy import ToolStatus
-from tests.support.collecting import ME, Collecting, collecting
+from protocol.subjects import KEY_ENDS
+from tests.support.collecting import ME, Collecting, alone, collecting
 
 PAGE = "https://looms.example/page"
 HOUR_MS = 3_600_000
@@ -34,8 +40,9 @@ class Told:
         if self.broken:
             raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST))
 
-    def watching(self, world: Collecting) -> Watching:
-        capturing = Capturing(CollectionLog(world.journal), world.bus, Settings(data_dir=world.folder))
+    def watching(self, world: Collecting, ends: KeyEnds | None = None) -> Watching:
+        ended = (ends or KeyEnds()).has_ended
+        capturing = Capturing(CollectionLog(world.journal), world.bus, Settings(data_dir=world.folder), ended)
         return Watching(capturing, self.notify, lambda: self.now)
 
 
@@ -143,3 +150,48 @@ async def test_a_round_that_a_dead_replica_has_begun_is_gone_on_with(tmp_path: P
 
         assert len(world.browsed) == 6
         assert (await CollectionLog(world.journal).history(collection)).open is False
+
+
+async def test_with_the_key_of_its_caller_a_watch_ends_for_good(tmp_path: Path) -> None:
+    async with collecting(tmp_path) as world:
+        world.pages = {PAGE: "One."}
+        here = Told()
+        ends = KeyEnds(lambda: here.now)
+        watching = here.watching(world, ends)
+        collection = await world.create()
+        await world.add(collection, PAGE)
+        await world.settled(collection)
+        await world.tool("collection.watch", collectionId=collection, every="1h")
+        here.now += HOUR_MS + 60_000
+        await watching.look()  # a round is open
+
+        ends.update(ME, KeyEnd(at=here.now), 1)
+        await look(world, collection, watching)
+        known = len(world.browsed)
+        here.now += 2 * HOUR_MS
+        await look(world, collection, watching, here.watching(world))  # and one that never heard of the end
+        history = await CollectionLog(world.journal).history(collection)
+
+        assert history.watched is not None
+        assert (history.watched.every_ms, history.open) == (0, False)
+        assert len(world.browsed) == known
+
+
+async def test_what_an_ended_key_has_queued_is_read_no_more_after_a_restart_either(tmp_path: Path) -> None:
+    async with alone(tmp_path) as world, world.replica(Keeper, "k1"):
+        world.pages, world.hold = {f"{PAGE}/{number}": f"Page {number}." for number in range(6)}, anyio.Event()
+        async with world.replica(Runner, "r1", captures_at_once=1):
+            collection = await world.create()
+            await world.add(collection, *world.pages)
+            await world.begun.wait()
+            await (await world.bus.table(KEY_ENDS)).put(ME, KeyEnd(at=1))
+        world.hold = None
+        for held in world.broker.queues.values():
+            for item in held.waiting.values():
+                item.visible_at = 0.0
+        async with world.replica(Runner, "r2"):
+            view = await world.settled(collection)
+
+        assert {one.error.code for one in view.sources if one.error is not None} == {Code.AUTH_INVALID_CREDENTIALS}
+        assert [one.status.value for one in view.sources] == ["failed"] * 6
+        assert len(world.browsed) == 1
