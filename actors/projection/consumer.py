@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Final, Generic, TypeVar
@@ -11,9 +11,9 @@ from typing import Final, Generic, TypeVar
 import anyio
 import structlog
 
-from actors.projection.database import Database
+from actors.projection.database import Database, is_full
 from actors.projection.projection import Projection, Reducer
-from bus.errors import TransportError
+from bus.errors import TransportError, storage_full
 from bus.stores import EVERYTHING, JournalLine, JournalLog
 from protocol.faults import Code, FaultError, fault
 
@@ -78,6 +78,8 @@ class JournalConsumer(Generic[A]):
     _awaited: anyio.Event = field(default_factory=anyio.Event, init=False)
     _resting: anyio.CancelScope = field(default_factory=anyio.CancelScope, init=False)
     """The wait for a signal."""
+    _batch: int = field(default=BATCH, init=False)
+    """Lines of one transaction: fewer where there was no room for more."""
     _verified: bool = field(default=False, init=False)
     """Whether the tables are known to be made of this journal."""
 
@@ -97,7 +99,8 @@ class JournalConsumer(Generic[A]):
         """Wait until the tables have everything that is in the journal now, within the deadline of the request in hand.
 
         Raises:
-            FaultError: INTERNAL_UNAVAILABLE, when they will not be there in time.
+            FaultError: INTERNAL_UNAVAILABLE, when they will not be there in time; CONFIG_STORAGE_FULL, when there is no
+                room for them.
         """
         if self.projection.database.broken:
             self._resting.cancel()
@@ -124,9 +127,20 @@ class JournalConsumer(Generic[A]):
             except TransportError as error:
                 log.warning(JOURNAL_NOT_READ, journal=name, reason=str(error))
             except (sqlite3.Error, OSError, FaultError) as error:
-                log.warning(NOT_APPLIED, journal=name, reason=str(error))
-                self.projection.database.broken = True
+                self._failed(error)
             await anyio.sleep(AGAIN_S)
+
+    def _failed(self, error: Exception) -> None:
+        """Have the file replaced, unless there was no room in it: then less is written at once."""
+        database = self.projection.database
+        if not (is_full(error) and database.full):
+            log.warning(NOT_APPLIED, journal=self.projection.journal, reason=str(error))
+        if not is_full(error):
+            database.broken = True
+            return
+        database.full = True
+        self._batch = max(self._batch // 4, 1)
+        self.projection.wake_all()
 
     async def _gather(self) -> None:
         """Let lines gather until somebody waits for them."""
@@ -159,14 +173,21 @@ class JournalConsumer(Generic[A]):
                 await self._moved()
 
     async def _moved(self) -> None:
-        """Have the journal read now, and wait until more of it is in the tables."""
+        """Have the journal read now, and wait until more of it is in the tables.
+
+        Raises:
+            FaultError: CONFIG_STORAGE_FULL, when there is no room for it.
+        """
         self._resting.cancel()
         await self.projection.moved()
+        if self.projection.database.full:
+            raise FaultError(storage_full())
 
     async def _catch_up(self) -> None:
         """Apply what there is."""
-        if self.projection.database.broken:
-            await self.projection.database.renew()
+        database = self.projection.database
+        if database.broken:
+            await database.renew()
             self.projection.wake_all()
         self._note_place()
         if self._verified and await self._apply(0):
@@ -191,13 +212,19 @@ class JournalConsumer(Generic[A]):
         async with aclosing(self.journal.read(EVERYTHING, self.projection.position.applied)) as lines:
             async for line in lines:
                 batch.append(line)
-                if len(batch) >= BATCH or line.sequence == end:
-                    await self.projection.apply(batch)
+                if len(batch) >= self._batch or line.sequence == end:
+                    await self._written(batch)
                     batch.clear()
-                    self._note_place()
+        await self._written(batch, end)
+        return self.projection.position.applied > before
+
+    async def _written(self, batch: Sequence[JournalLine[A]], end: int = 0) -> None:
+        """Apply lines; where they were written there is room again."""
+        before = self.projection.position
         await self.projection.apply(batch, end)
         self._note_place()
-        return self.projection.position.applied > before
+        if self.projection.position != before:
+            self.projection.database.full, self._batch = False, min(self._batch * 2, BATCH)
 
     def _note_place(self) -> None:
         self.journal.note_place("tables", self.projection.position.applied)

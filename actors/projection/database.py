@@ -5,6 +5,7 @@ What is in it is made of journals: a file that is broken, or of a newer Weft, is
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 import sys
@@ -24,6 +25,7 @@ from anyio import to_thread
 from msgspec import Struct
 from msgspec.structs import astuple
 
+from bus.errors import storage_full
 from protocol.faults import Code, FaultError, fault
 
 log = structlog.stdlib.get_logger()
@@ -34,8 +36,13 @@ DATABASE_NOT_READ = "database_not_read"
 BUSY_S = 5.0
 """How long to wait for a lock of somebody who looks into the file from outside."""
 
+LOG_BYTES = 4_000_000
+"""What the log of writes may keep of the disk when what was written is in the tables."""
+
 MAX_FILES = 1_000
 """How many replicas may keep a database in one folder."""
+
+_NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 S = TypeVar("S", bound=Struct)
 
@@ -100,6 +107,9 @@ class Database:
     broken: bool = False
     """Whether a read or a write has failed: the file is to be replaced."""
 
+    full: bool = False
+    """Whether there was no room for the last write: the file is as it was, and the write is tried again."""
+
     turn: anyio.Lock = field(default_factory=anyio.Lock, init=False, repr=False)
     """Held by the one who brings a journal further, so that nobody does who does not know that the file is another."""
 
@@ -148,14 +158,17 @@ class Database:
         """Query rows.
 
         Raises:
-            FaultError: INTERNAL_UNAVAILABLE, when the file is broken; it is being replaced.
+            FaultError: INTERNAL_UNAVAILABLE, when the file is broken; it is being replaced. CONFIG_STORAGE_FULL, when
+                there is no room to do so, or to sort what was found.
         """
         if self._reader is None:
-            raise FaultError(fault(Code.INTERNAL_UNAVAILABLE))
+            raise FaultError(storage_full() if self.full else fault(Code.INTERNAL_UNAVAILABLE))
         try:
             return [tuple(row) for row in await self._reader.execute_fetchall(query, values)]
         except (sqlite3.Error, ValueError) as error:  # ValueError: it was closed meanwhile
             log.warning(DATABASE_NOT_READ, reason=str(error))
+            if is_full(error):
+                raise FaultError(storage_full()) from None
             self.broken = True
             raise FaultError(fault(Code.INTERNAL_UNAVAILABLE)) from None
 
@@ -182,7 +195,12 @@ class Database:
     async def _open_or_replace(self) -> None:
         try:
             await self._connect()
-        except (sqlite3.DatabaseError, BrokenDatabaseError) as error:
+        except (sqlite3.DatabaseError, BrokenDatabaseError, OSError) as error:
+            if is_full(error):
+                self.broken = self.full = True  # it is made as soon as there is room
+                return
+            if isinstance(error, OSError):
+                raise
             log.warning(DATABASE_REPLACED, reason=str(error))
             await self.renew()
 
@@ -192,6 +210,7 @@ class Database:
         await writer.execute("PRAGMA journal_mode = WAL")
         await writer.execute("PRAGMA synchronous = NORMAL")  # what a power cut takes is read again from the journal
         await writer.execute("PRAGMA foreign_keys = ON")
+        await writer.execute(f"PRAGMA journal_size_limit = {LOG_BYTES}")
         await _migrate(writer, self.package)
         rows = await writer.execute_fetchall("SELECT * FROM positions")
         self._positions = {journal: JournalPosition(*position) for journal, *position in rows}
@@ -204,6 +223,14 @@ class Database:
         for connection in (reader, writer):
             if connection is not None:
                 await connection.close()
+
+
+def is_full(error: Exception) -> bool:
+    """Return whether something could not be written for want of room."""
+    if isinstance(error, OSError):
+        return error.errno in _NO_SPACE
+    code = getattr(error, "sqlite_errorcode", None)
+    return code in {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE}
 
 
 def rows(kind: type[S], records: Iterable[Row]) -> list[S]:

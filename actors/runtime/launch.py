@@ -63,8 +63,8 @@ def up(
     """
     settings = loaded.settings
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy would start threads that nobody uses, before the fork
+    telemetry.configure(settings.log_level, settings.log_format)
     with claimed(settings.data_dir), ExitStack() as stack:
-        telemetry.configure(settings.log_level, settings.log_format)
         telemetry.load_tracing()
         kinds_by_name = warmed(actors)
         for kind in kinds_by_name.values():

@@ -7,7 +7,6 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
-from urllib.parse import urlsplit
 
 import anyio
 import msgspec
@@ -50,7 +49,6 @@ from protocol.sessions import (
     SessionState,
     SessionStatus,
     ShareSession,
-    origin_of,
     sealed_for,
 )
 from protocol.subject_kinds import Bucket, Subject
@@ -117,8 +115,8 @@ class LoginsActor(Actor):
         """Save a login of the caller in place of the one that they had.
 
         Raises:
-            FaultError: VALIDATION_INVALID_REQUEST, when nothing of it is of use at the site; AUTH_MISSING_SESSION,
-                when the key of the caller has ended.
+            FaultError: VALIDATION_INVALID_REQUEST, when nothing of it is of use at the site, or one that is shared with
+                the caller has its name; AUTH_MISSING_SESSION, when the key of the caller has ended.
         """
         await self._ended_keys.check(request.caller)
         domain, address = site_of(request.domain), request.address
@@ -127,6 +125,11 @@ class LoginsActor(Actor):
         state = self._unsealed(request)
         if not rules.belongs(state, domain):
             raise _invalid("state", f"state: no cookie and no storage of {domain}")
+        if await self._vault.is_other(request.caller, request.caller, request.profile, domain):
+            taken = (
+                f"profile: {request.profile} names a login for {domain} that is shared with you; choose another name"
+            )
+            raise _invalid("profile", taken)
         now = self.clock()
         saved = SavedSession(
             profile=request.profile,
@@ -136,7 +139,7 @@ class LoginsActor(Actor):
             created=now,
             updated=now,
             used=now,
-            origin=_origin_named(request.domain, state),
+            origin=rules.origin_named(request.domain, state),
             owner=request.caller,
         )
         return _status(UsableLogin(await self._vault.put(saved), request.caller))
@@ -172,14 +175,15 @@ class LoginsActor(Actor):
         """Share a login of the caller with somebody else, or no longer.
 
         Raises:
-            FaultError: AUTH_MISSING_SESSION, or VALIDATION_INVALID_REQUEST where it has as many grants as it may have.
+            FaultError: AUTH_MISSING_SESSION, or VALIDATION_INVALID_REQUEST where it has as many grants as it may have,
+                or whom it is shared with uses another login by that name.
         """
         login = await self._own(request)
         grant = None if request.remove else LoginGrant(key=request.key, read_only=request.read_only)
         if request.key == request.caller:
             raise _invalid("with", "with: it is that key's own")
-        if grant is not None and len(login.saved.grants) >= MAX_GRANTS:
-            raise _invalid("with", f"with: a login is shared with {MAX_GRANTS} keys at most")
+        if grant is not None:
+            await self._check_grant(login.saved, grant)
 
         def shared(saved: SavedSession) -> SavedSession:
             others = tuple(one for one in saved.grants if one.key != request.key)
@@ -211,7 +215,7 @@ class LoginsActor(Actor):
             created=saved.created,
             used=saved.used,
             key=key,
-            lease=self._leased(_lease(login, key)),
+            lease=self._leased(login.leased(key)),
         )
         try:
             return OpenedLogin(sealed=seal_for(request.public, encode(content), OPENED))
@@ -232,6 +236,8 @@ class LoginsActor(Actor):
         except (UnsealError, msgspec.MsgspecError):
             raise FaultError(fault(Code.VALIDATION_INVALID_PACKET)) from None
         await self._ended_keys.check(lease.caller)
+        if not lease.created and await self._vault.is_other(lease.caller, lease.owner, lease.profile, lease.site):
+            return KeptLogin(saved=False)  # it was shared meanwhile, and one name stands for one login
         kept = await self._vault.keep(lease, change, self.clock())
         if kept is None:
             return KeptLogin(saved=False)
@@ -329,6 +335,17 @@ class LoginsActor(Actor):
             raise FaultError(fault(Code.AUTH_MISSING_SESSION, message))
         return login
 
+    async def _check_grant(self, saved: SavedSession, grant: LoginGrant) -> None:
+        """Refuse what would be one grant too many, or a second login by one name."""
+        if len(saved.grants) >= MAX_GRANTS:
+            raise _invalid("with", f"with: a login is shared with {MAX_GRANTS} keys at most")
+        if await self._vault.is_other(grant.key, saved.owner, saved.profile, saved.domain):
+            raise _invalid(
+                "with",
+                f"with: that key uses another login for {saved.domain} by the name {saved.profile}; save yours under "
+                "another name, and share that",
+            )
+
     async def _note(self, of: SavedSession, event: PageBrowsed) -> None:
         """Note what a page shows of a login, whoever else changes it at the same time, unless it was replaced."""
         await self._vault.change(of, lambda saved: rules.after_browse(saved, event, self.clock()))
@@ -356,27 +373,6 @@ def _status(login: UsableLogin) -> SessionStatus:
         return status
     grants = saved.grants if login.is_owner else ()
     return replace(status, owner=saved.owner, grants=grants, read_only=login.read_only)
-
-
-def _lease(login: UsableLogin, key: bytes) -> LoginLeased:
-    saved = login.saved
-    return LoginLeased(
-        caller=login.caller,
-        owner=saved.owner,
-        profile=saved.profile,
-        site=saved.domain,
-        created=saved.created,
-        key=key,
-    )
-
-
-def _origin_named(domain: str, state: SessionState) -> str:
-    """Return the origin that was named as the domain of a login, where it says more than the name of the site."""
-    if "://" in domain:
-        return origin_of(domain)
-    if urlsplit(f"//{domain}").port is None:
-        return ""
-    return origin_of(f"{'https' if any(cookie.secure for cookie in state.cookies) else 'http'}://{domain}")
 
 
 def _log_in_again(url: str, profile: str) -> Action:

@@ -110,6 +110,15 @@ def _origins(saved: SavedSession) -> list[str]:
     return [one for one in (saved.origin, *kept) if one and _within(urlsplit(one).hostname or "", saved.domain)]
 
 
+def origin_named(domain: str, state: SessionState) -> str:
+    """Return the origin that was named as the domain of a login, where it says more than the name of the site."""
+    if "://" in domain:
+        return origin_of(domain)
+    if urlsplit(f"//{domain}").port is None:
+        return ""
+    return origin_of(f"{'https' if any(cookie.secure for cookie in state.cookies) else 'http'}://{domain}")
+
+
 def belongs(state: SessionState, domain: str) -> bool:
     """Return whether anything of a state is of use at a site."""
     hosts = [cookie.domain for cookie in state.cookies]

@@ -53,6 +53,18 @@ class UsableLogin(Struct, frozen=True):
         words = "\n".join((saved.owner, saved.profile, saved.domain, str(saved.created), saved.epoch))
         return blake2b(words.encode(), digest_size=16).hexdigest()
 
+    def leased(self, key: bytes) -> LoginLeased:
+        """Return what says which login is leased to a fetch, with the key that seals what it changes."""
+        saved = self.saved
+        return LoginLeased(
+            caller=self.caller,
+            owner=saved.owner,
+            profile=saved.profile,
+            site=saved.domain,
+            created=saved.created,
+            key=key,
+        )
+
 
 class LoginVault(Struct, frozen=True):
     """The saved logins; whoever may not use one does not learn that it is there."""
@@ -68,6 +80,11 @@ class LoginVault(Struct, frozen=True):
             if granted(saved, caller) is not None:
                 return UsableLogin(saved, caller)
         return None
+
+    async def is_other(self, caller: str, owner: str, profile: str, site: str) -> bool:
+        """Return whether the login that a caller uses by a name is not that of this owner."""
+        login = await self.find(caller, profile, site)
+        return login is not None and login.saved.owner != owner
 
     async def need(self, caller: str, profile: str, site: str) -> UsableLogin:
         """Return a login that a caller may use.

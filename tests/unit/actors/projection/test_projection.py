@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager, closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -13,13 +13,14 @@ import anyio
 import pytest
 
 from actors.projection.consumer import JournalConsumer, projected
-from actors.projection.database import Database, locked_file
+from actors.projection.database import Database, Write, locked_file
 from actors.projection.projection import TableUpdate
 from bus import Bus
 from bus.memory import Broker
 from bus.seal import Seal, new_key
 from bus.stores import JournalLine, JournalLog
 from protocol import subjects
+from protocol.faults import Code, FaultError
 from protocol.models import CallLine, ModelJudged, RoutesLearned
 from protocol.runs.events import CancelRequested, LedgerLine
 
@@ -154,3 +155,45 @@ async def test_what_a_journal_has_no_longer_leaves_the_file(tmp_path: Path) -> N
                 await anyio.sleep(0.005)
 
         assert words == {"ledger": ["one", "two"], "calls": ["two"]}
+
+
+@dataclass
+class CrampedDatabase(Database):
+    """A database on a disk that takes `room` more writes."""
+
+    room: int = 1_000
+    renewed: int = 0
+
+    async def write(self, *writes: Write) -> None:
+        if self.room <= 0:
+            error = sqlite3.OperationalError("database or disk is full")
+            error.sqlite_errorcode = sqlite3.SQLITE_FULL
+            raise error
+        self.room -= 1
+        await super().write(*writes)
+
+    async def renew(self) -> None:
+        self.renewed += 1
+        await super().renew()
+
+
+async def test_a_disk_without_room_is_named_and_costs_nothing_that_was_read(tmp_path: Path) -> None:
+    async with world(tmp_path) as place, locked_file(place.folder) as path:
+        await place.write("one")
+        database = CrampedDatabase(path, "tests.unit.actors.projection")
+        async with database.open(), projected(place.ledger, database, RunWords()) as runs:
+            await runs.wait_current(10_000)
+            database.room = 0
+            await place.write("two")
+            with pytest.raises(FaultError) as full:
+                await runs.wait_current(60_000)
+            kept = await database.read("SELECT word FROM words")
+            database.room = 1_000
+            while database.full:
+                with suppress(FaultError):
+                    await runs.wait_current(60_000)
+
+            assert full.value.fault.code is Code.CONFIG_STORAGE_FULL
+            assert kept == [("one",)]
+            assert await database.read("SELECT word FROM words") == [("one",), ("two",)]
+            assert database.renewed == 0

@@ -72,6 +72,10 @@ class World:
         """Write down as the gateway does that a key ends."""
         await (await self.bus.table(subjects.KEY_ENDS)).put(caller, KeyEnd(at=at))
 
+    async def share(self, owner: str, key: str, profile: str = "me") -> SessionStatus:
+        share = ShareSession(domain="example.com", profile=profile, caller=owner, key=key)
+        return await self.bus.call(subjects.SESSION_SHARE, share)
+
     async def listed(self, caller: str) -> list[tuple[str, int]]:
         """Name the owner of each login that a caller may use, and with how many it is shared."""
         answer = await self.bus.call(subjects.SESSION_LIST, ListSessions(caller=caller))
@@ -297,11 +301,10 @@ async def test_a_wall_that_anybody_meets_marks_the_login_until_the_page_is_seen(
 async def test_with_a_key_end_its_logins_and_what_was_shared_with_it() -> None:
     async with running() as world:
         await world.end("key-later", at=now_ms() + 600_000)
-        for caller in ("key-gone", "key-later", OWNER_NAME):
-            await world.save(caller=caller)
+        for caller, profile in (("key-later", "a"), ("key-gone", "b"), (OWNER_NAME, "c")):
+            await world.save(caller=caller, profile=profile)
         for owner, key in (("key-gone", "key-later"), (OWNER_NAME, "key-gone"), (OWNER_NAME, "key-later")):
-            share = ShareSession(domain="example.com", profile="me", caller=owner, key=key)
-            await world.bus.call(subjects.SESSION_SHARE, share)
+            await world.share(owner, key, "b" if owner == "key-gone" else "c")
         before = await world.listed("key-later")
         await world.end("key-gone")
         while await world.listed("key-gone"):
@@ -312,6 +315,40 @@ async def test_with_a_key_end_its_logins_and_what_was_shared_with_it() -> None:
         assert await world.listed(OWNER_NAME) == [(OWNER_NAME, 1)]
         with pytest.raises(FaultError, match="AUTH_MISSING_SESSION"):
             await world.save(caller="key-gone")
+
+
+async def test_a_name_stands_for_one_login_of_a_site_to_each_caller() -> None:
+    async with running() as world:
+        await world.save(caller="key-ana")
+        await world.share("key-ana", "key-bob")
+        with pytest.raises(FaultError) as saved:
+            await world.save(caller="key-bob")
+        await world.save(caller="key-bob", profile="work")
+        await world.save(caller="key-ana", profile="work")
+        with pytest.raises(FaultError) as shared:
+            await world.share("key-ana", "key-bob", "work")
+        again = await world.share("key-ana", "key-bob")
+
+        faults = [one.value.fault for one in (saved, shared)]
+        assert [(one.code, one.field) for one in faults] == [
+            (Code.VALIDATION_INVALID_REQUEST, "profile"),
+            (Code.VALIDATION_INVALID_REQUEST, "with"),
+        ]
+        assert await world.listed("key-bob") == [("key-ana", 0), ("key-bob", 0)]
+        assert len(again.grants) == 1
+
+
+async def test_what_a_fetch_made_is_not_kept_beside_what_was_shared_meanwhile() -> None:
+    async with running() as world:
+        logins = Logins(world.bus)
+        lease = await logins.lease("me", ADDRESS, passed(Seal.of(KEY), "me", ADDRESS, caller="key-bob"))
+        assert lease is not None
+        await world.save(caller="key-ana")
+        await world.share("key-ana", "key-bob")
+        lease.login.cookies.load([Cookie(name="late", value="v", domain="example.com")])
+        await logins.keep(lease)
+
+        assert await world.listed("key-bob") == [("key-ana", 0)]
 
 
 async def test_a_pass_ends_with_its_key_and_a_fetch_that_has_it_saves_nothing() -> None:
