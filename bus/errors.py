@@ -7,16 +7,24 @@ import msgspec
 from protocol.actions import OPERATOR, Action
 from protocol.faults import Code, Fault, FaultError, fault
 
-_DISK_FULL = (
-    "The disk of Weft's data folder is full: nothing more can be kept until there is room; pages are still read."
+_FULL = (
+    "The disk of Weft's data folder is full, or jetstream_max_bytes is reached: nothing more can be kept until there "
+    "is room; pages are still read."
 )
-_FREE_DISK = Action(
+_MAKE_ROOM = Action(
     action="make_room",
-    description="Have the operator free space on that disk (16 MB at least), then send the same request again.",
+    description="Have the operator free space on that disk (16 MB at least) or raise the limit, or delete what is "
+    "needed no more; then send the same request again.",
 )
 
 _TURN_MS = 2_000
 """When a key that has too much at work may have room again."""
+
+
+def storage_full() -> Fault:
+    """Say that there is no room for what would be kept, and how some is made."""
+    full = fault(Code.CONFIG_STORAGE_FULL, _FULL, actions=(_MAKE_ROOM, OPERATOR))
+    return msgspec.structs.replace(full, retryable=True)
 
 
 class NoResponderError(FaultError):
@@ -77,13 +85,22 @@ class TransportError(FaultError):
 
 
 class StorageFullError(TransportError):
-    """Something could not be written for want of room on the disk; it can be once somebody has made some."""
+    """Something could not be written for want of room on the disk or in JetStream; it can be once there is some."""
 
     def __init__(self, reason: str) -> None:
         """Keep `reason` for the log."""
         super().__init__(reason)
-        full = fault(Code.CONFIG_STORAGE_FULL, _DISK_FULL, actions=(_FREE_DISK, OPERATOR))
-        self.fault = msgspec.structs.replace(full, retryable=True)
+        self.fault = storage_full()
+
+
+class NoRoomError(TransportError):
+    """A server has too little room to begin with."""
+
+    def __init__(self, wanted_bytes: int, *, in_memory: bool = False) -> None:
+        """Keep how much is wanted at least, and whether in the server's memory."""
+        super().__init__(f"no room for {wanted_bytes} bytes")
+        self.wanted_bytes = wanted_bytes
+        self.in_memory = in_memory
 
 
 class LineTooLargeError(FaultError):

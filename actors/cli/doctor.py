@@ -12,20 +12,23 @@ import sys
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import anyio
 import typer
 from msgspec import Struct
 
 from actors.cli import terminal
-from actors.cli.connection import find
+from actors.cli.connection import EdgeRequest, ask_edge, find
 from actors.cli.options import ConfigFile, DataDir, Json, LogLevel, read
 from actors.cli.providers import ask_words, states_of
 from actors.runtime.rundir import read_ready
 from actors.settings import Loaded, Setting, Settings, describe, key_file, load
 from protocol.browse import SCHEMA_VERSION
 from protocol.faults import FaultError
+
+if TYPE_CHECKING:
+    from actors.runtime.room import StreamRoom
 
 
 def doctor(
@@ -46,6 +49,7 @@ def doctor(
     loaded, first = _read(config, data_dir, log_level)
     answers = anyio.run(find, loaded.settings) is not None
     checks = [first, *run_all(loaded.settings, answers=answers)]
+    checks.append(anyio.run(storage, loaded, answers))
     checks.append(anyio.run(models, loaded, answers and online))
     ok = all(check.state is not CheckState.MISSING for check in checks)
     settings = describe(loaded)
@@ -221,6 +225,50 @@ def disk(folder: Path) -> Check:
         return Check(name="disk", state=CheckState.OK, detail=detail)
     state = CheckState.WARNING if free >= LEAST_FREE_BYTES else CheckState.MISSING
     return Check(name="disk", state=state, detail=detail, cure="Free some space, or choose another --data-dir.")
+
+
+async def storage(loaded: Loaded, answers: bool) -> Check:  # noqa: FBT001 - anyio passes it by place
+    """See how much room is left of what Weft may keep."""
+    from actors.runtime.room import nearly_full  # noqa: PLC0415 - imports the bus
+
+    settings = loaded.settings
+    try:
+        streams = await _kept_by_running(loaded) if answers else _kept_on_disk(settings)
+    except FaultError as error:
+        return Check(name="storage", state=CheckState.WARNING, detail=error.fault.message)
+    filling = nearly_full(streams, None if settings.nats_url else settings.jetstream_max_bytes)
+    held = f"{sum(one.size_bytes for one in streams) / 1e6:.0f} MB kept"
+    if not filling:
+        return Check(name="storage", state=CheckState.OK, detail=held)
+    full = (f"{one.name} has {one.size_bytes / 1e6:.0f} of {one.max_bytes / 1e6:.0f} MB" for one in filling)
+    cure = "Delete collections or sources that are needed no more, or raise jetstream_max_bytes and start Weft anew."
+    return Check(name="storage", state=CheckState.WARNING, detail=f"{held}; {', '.join(full)}", cure=cure)
+
+
+async def _kept_by_running(loaded: Loaded) -> list[StreamRoom]:
+    from actors.gateway.rest.bus import BusFigures  # noqa: PLC0415 - imports the gateway
+    from actors.runtime.room import StreamRoom  # noqa: PLC0415 - imports the bus
+    from bus.permissions import JOURNAL_PREFIX  # noqa: PLC0415 - as above
+
+    kept = (await ask_edge(loaded, EdgeRequest("GET", "/api/bus"), BusFigures)).streams
+    return [
+        StreamRoom(
+            f"{JOURNAL_PREFIX}{one.name}" if one.kind == "journal" else one.name, one.size_bytes, one.max_bytes or 0
+        )
+        for one in kept
+        if one.kind != "claims"
+    ]
+
+
+def _kept_on_disk(settings: Settings) -> list[StreamRoom]:
+    """Look at the files of a server of our own, which need not run."""
+    from actors.runtime.room import StreamRoom  # noqa: PLC0415 - imports the bus
+    from bus.nats.server import streams_on_disk  # noqa: PLC0415 - as above
+
+    return [
+        StreamRoom(one.name, one.size_bytes, max(one.max_bytes, 0))
+        for one in streams_on_disk(settings.data_dir / "nats")
+    ]
 
 
 def api_key(settings: Settings) -> Check:

@@ -35,6 +35,13 @@ STDIO = "stdio"
 ACCOUNTS_FILE = "accounts.conf"
 KEYS_FILE = "keys.json"
 
+_WANTED_FOR = {
+    ONLOOKER: "weft status and weft tap join with it",
+    STDIO: "the commands that ask, such as weft browse, weft run and weft mcp, join with it",
+    HOST: "a host without the key of supervisor starts its actors with it",
+}
+"""Whose key is wanted, although no actor has that name, and what for."""
+
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,48}")
 
 
@@ -104,8 +111,10 @@ def key_of(settings: Settings, participant: str) -> NKey | None:
     """
     known = read_keys(settings)
     if known and participant not in known:
+        reason = f" ({_WANTED_FOR[participant]})" if participant in _WANTED_FOR else ""
         message = (
-            f"nats_keys: {settings.nats_keys} holds no key of {participant}; copy it from where the keys were made"
+            f"nats_keys: {settings.nats_keys} holds no key of {participant}{reason}; copy that entry from the "
+            f"{KEYS_FILE} that weft nats has written, or name a file that has it with WEFT_NATS_KEYS"
         )
         raise FaultError(fault(Code.CONFIG_INVALID, message, field="nats_keys"))
     return known.get(participant)

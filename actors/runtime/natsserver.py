@@ -13,7 +13,7 @@ from anyio import to_thread
 from actors.runtime.spawners import Child, Spawner
 from actors.settings import Settings
 from bus.nats.keys import NKey
-from bus.nats.server import PORTS_FILE_SUFFIX, adopt_streams, configuration, find_binary, read_ports
+from bus.nats.server import PORTS_FILE_SUFFIX, adopt_streams, configuration, find_binary, read_ports, store_bytes
 from bus.permissions import Grant
 from protocol.faults import Code, FaultError, fault
 
@@ -147,7 +147,7 @@ class NatsServer:
                 port=self._port,
                 folder=self._folder,
                 users=self._users,
-                max_store_bytes=self._settings.jetstream_max_bytes,
+                max_store_bytes=store_bytes(self._folder, self._settings.jetstream_max_bytes),
                 sync_ms=self._settings.jetstream_sync_ms,
             )
         )

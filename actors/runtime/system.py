@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from secrets import token_hex
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 import anyio
 import msgspec
@@ -24,12 +24,14 @@ from actors.runtime.natskeys import HOST, ONLOOKER, STDIO, SUPERVISOR, key_of, r
 from actors.runtime.natsserver import NatsServer
 from actors.runtime.replica import VERSION, ReplicaSpec
 from actors.runtime.resealing import reseal
+from actors.runtime.room import watched_room
 from actors.runtime.rundir import Ready
 from actors.runtime.spawners import Child, Spawner
 from actors.runtime.supervisor import RestartPolicy, Slot, Supervisor
 from actors.runtime.withheld import named
 from actors.settings import Settings, env_name, key_file
 from bus import Bus, TransportError
+from bus.errors import NoRoomError
 from bus.nats import keys
 from bus.nats.keys import NKey
 from bus.nats.transport import connect as connect_nats
@@ -43,6 +45,10 @@ from protocol.subjects import CAPTURE, RUN, table
 
 START_TIMEOUT_S = 60.0
 
+
+Kept = Bucket[Any] | Objects | Journal[Any] | Work[Any]
+
+E = TypeVar("E", bound=Exception)
 
 _LOOPBACK: Mapping[str, str] = MappingProxyType({"0.0.0.0": "127.0.0.1", "::": "::1"})  # noqa: S104 - compared, not bound
 """Where who listens on every address of the machine is found from this machine."""
@@ -142,15 +148,15 @@ async def running(plan: Plan, spawner: Spawner, folder: Path) -> AsyncGenerator[
     Raises:
         FaultError: NATS could not be started or reached, or died too often.
     """
-    supervisor = Supervisor(_policy(plan.settings))
+    supervisor, kept = Supervisor(_policy(plan.settings)), _kept(plan)
     async with (
         anyio.create_task_group() as group,
         _nats(plan, spawner, folder, supervisor, group) as url,
-        _supervisor_bus(url, plan) as bus,
+        _supervisor_bus(url, plan, kept) as bus,
     ):
         await supervisor.listen(bus)
         if plan.supervisor == SUPERVISOR:
-            for entry in _kept(plan):
+            for entry in kept:
                 await bus.prepare(entry)
             if plan.root is not None:
                 await reseal(bus, plan.root, plan.settings.data_dir)
@@ -158,7 +164,8 @@ async def running(plan: Plan, spawner: Spawner, folder: Path) -> AsyncGenerator[
         for slot in chain.from_iterable(slots.values()):
             group.start_soon(supervisor.keep, slot)
         try:
-            yield System(plan, bus, url, supervisor, slots)
+            async with _watched(plan, bus):
+                yield System(plan, bus, url, supervisor, slots)
         finally:
             with anyio.CancelScope(shield=True):
                 _close_port(plan, slots.get(GATEWAY, []))
@@ -166,7 +173,7 @@ async def running(plan: Plan, spawner: Spawner, folder: Path) -> AsyncGenerator[
                     await supervisor.stop(slots.get(name, []), plan.settings.drain_ms / 1000)
 
 
-def _kept(plan: Plan) -> list[Bucket[Any] | Objects | Journal[Any] | Work[Any]]:
+def _kept(plan: Plan) -> list[Kept]:
     """Everything that the actors keep on the server, once each; on a NATS of several hosts also those of the others."""
     if plan.settings.nats_keys:
         entries = [_sized(entry, plan.settings) if isinstance(entry, Work) else entry for _, entry in table()]
@@ -189,6 +196,11 @@ def _sized(work: Work[Any], settings: Settings) -> Work[Any]:
             return replace(work, share=SHARED_RUNNERS * settings.captures_at_once)
         case _:
             return work
+
+
+def _watched(plan: Plan, bus: Bus) -> AbstractAsyncContextManager[None]:
+    """Look after the room that is left; a host that makes nothing leaves that to the one that does."""
+    return watched_room(bus.transport.streams, _limit(plan)) if plan.supervisor == SUPERVISOR else nullcontext()
 
 
 def _close_port(plan: Plan, gateways: list[Slot]) -> None:
@@ -231,7 +243,7 @@ async def _nats(
 
 
 @asynccontextmanager
-async def _supervisor_bus(url: str, plan: Plan) -> AsyncGenerator[Bus]:
+async def _supervisor_bus(url: str, plan: Plan, kept: list[Kept]) -> AsyncGenerator[Bus]:
     """Take part as the supervisor, which makes what all others use."""
     try:
         async with connect_nats(url, plan.supervisor, plan.key(plan.supervisor)) as transport:
@@ -239,10 +251,40 @@ async def _supervisor_bus(url: str, plan: Plan) -> AsyncGenerator[Bus]:
             async with bus.running():
                 if plan.supervisor == SUPERVISOR:
                     await transport.keep_claims()
+                    await transport.allot([one for one in kept if isinstance(one, Objects | Journal)], _limit(plan))
                 yield bus
+    except* NoRoomError as errors:
+        raise _without_room(plan, _first(errors)) from None
     except* TransportError as errors:
-        message = f"nats_url: {errors.exceptions[0]}; check WEFT_NATS_URL, and that the server has JetStream"
+        message = f"nats_url: {_first(errors)}; check WEFT_NATS_URL, and that the server has JetStream"
         raise FaultError(fault(Code.CONFIG_INVALID, message, field="nats_url")) from None
+
+
+def _limit(plan: Plan) -> int | None:
+    """Return how much a server of our own may keep; of another one nobody here knows."""
+    return None if plan.settings.nats_url else plan.settings.jetstream_max_bytes
+
+
+def _without_room(plan: Plan, error: NoRoomError) -> FaultError:
+    """Say which setting leaves too little room for what is kept, and how much is wanted."""
+    if plan.settings.nats_url:
+        limit = "max_memory_store" if error.in_memory else "max_file_store"
+        message = (
+            f"nats_url: the JetStream of this NATS has too little room: its {limit} has to leave {error.wanted_bytes} "
+            "bytes to Weft at least"
+        )
+        return FaultError(fault(Code.CONFIG_INVALID, message, field="nats_url"))
+    message = (
+        f"jetstream_max_bytes: {plan.settings.jetstream_max_bytes} leaves too little room beside what is kept already; "
+        f"raise WEFT_JETSTREAM_MAX_BYTES by {error.wanted_bytes} at least"
+    )
+    return FaultError(fault(Code.CONFIG_INVALID, message, field="jetstream_max_bytes"))
+
+
+def _first(errors: BaseExceptionGroup[E]) -> E:
+    """Return the first error of a group, however deep it lies."""
+    error = errors.exceptions[0]
+    return _first(error) if isinstance(error, BaseExceptionGroup) else error
 
 
 def _slot(plan: Plan, spawner: Spawner, name: str, url: str) -> Slot:

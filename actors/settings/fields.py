@@ -429,7 +429,15 @@ class SystemSettings(Struct, frozen=True, kw_only=True):
             "early where the one at work mostly fails; 0: never.",
         ),
     ] = 10
-    jetstream_max_bytes: Annotated[Bytes, Meta(description="Bytes on disk of our own JetStream.")] = 10 * 2**30
+    jetstream_max_bytes: Annotated[
+        int,
+        Meta(
+            ge=160_000_000,
+            le=2**50,
+            description="Bytes on disk of our own JetStream. Three quarters are shared among journals and files, which "
+            "follow it at each start; where more is kept already, that stays.",
+        ),
+    ] = 10 * 2**30
     jetstream_sync_ms: Annotated[
         int,
         Meta(

@@ -58,7 +58,7 @@ _ACCEPT_LANGUAGE = "en,*;q=0.5"
 _ROBOTS_TIMEOUT_MS = 10_000
 _LEAST_S = 0.001
 _MARKUP = re.compile("html", re.IGNORECASE)
-_SHARE = 4
+_SHARE = 8
 """The cache takes a quarter of the bus at most: what cannot be got again must have room."""
 
 _NOBODY = "nobody"

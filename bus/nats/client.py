@@ -23,8 +23,11 @@ T = TypeVar("T")
 
 OnArrival = Callable[[Msg], Awaitable[None]]
 
-FULL = frozenset({10047, 10077})
-"""Codes of the JetStream API: no storage, and a stream that refuses what would exceed its size."""
+STREAM_FULL = 10077
+"""Code of the JetStream API: a stream refuses what would exceed its size."""
+
+FULL = frozenset({STREAM_FULL, 10002, 10023, 10047})
+"""Codes of the JetStream API for that, and for an account, a server and a disk that have no room for anything more."""
 
 SERVER_API = "$JS.API"
 """The prefix of the JetStream API in the account that has it."""

@@ -88,7 +88,7 @@ class ObjectStore:
             with suppress(NotFoundError):
                 await (await self._bucket()).delete(name)
 
-        with translated_errors():
+        with translated_writes(self._client):
             await self.waits.again(ask)
 
     async def _get(self, name: str) -> bytes:

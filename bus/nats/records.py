@@ -15,7 +15,7 @@ from nats.js.api import DiscardPolicy, RePublish, RetentionPolicy, StorageType, 
 from nats.js.errors import APIError, NotFoundError
 
 from bus.errors import JournalFullError
-from bus.nats.client import FULL, HearingClient, Waits, translated_errors, translated_writes, unsubscribe
+from bus.nats.client import FULL, STREAM_FULL, HearingClient, Waits, translated_errors, translated_writes, unsubscribe
 from bus.nats.streams import WRONG_LAST, get_batch, get_one, header, make
 from bus.permissions import journal_stream
 from bus.transport import Callback, LineSignal, StreamRecord, check_line
@@ -90,23 +90,23 @@ class JournalRecords:
             try:
                 stored = await self.waits.again(lambda: self._jetstream.publish(subject, data, headers=dict(headers)))
             except APIError as error:
-                if error.err_code in FULL:
-                    return await self._without_room(subject, data, headers, forget=forget)
+                if error.err_code in FULL and forget:
+                    return await self._in_place(subject, data, headers)
+                if error.err_code == STREAM_FULL:
+                    raise JournalFullError(self._journal.name) from None
                 if error.err_code != WRONG_LAST or last is None:
                     raise
                 return await self._own(topic, last, headers[_ID])
         return stored.seq
 
-    async def _without_room(self, subject: str, data: bytes, headers: dict[str, str], *, forget: bool) -> int:
+    async def _in_place(self, subject: str, data: bytes, headers: dict[str, str]) -> int:
         """Write a line to which what is forgotten by it makes room."""
-        if not forget:
-            raise JournalFullError(self._journal.name)
         await self.waits.again(lambda: self._jetstream.purge_stream(self._stream, subject=subject))
         headers["Nats-Expected-Last-Subject-Sequence"] = "0"
         try:
             stored = await self.waits.again(lambda: self._jetstream.publish(subject, data, headers=dict(headers)))
         except APIError as error:
-            if error.err_code in FULL:
+            if error.err_code == STREAM_FULL:
                 raise JournalFullError(self._journal.name) from None
             raise
         return stored.seq

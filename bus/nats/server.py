@@ -6,9 +6,12 @@ import json
 import shutil
 import sys
 import sysconfig
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib import metadata
 from pathlib import Path
+
+import msgspec
+from msgspec import Struct
 
 from bus.nats.client import SERVER_API
 from bus.nats.keys import NKey
@@ -36,6 +39,43 @@ def find_binary() -> Path | None:
     installed = next((path for path in candidates if path.is_file()), None)
     on_path = shutil.which("nats-server")
     return installed or (Path(on_path) if on_path else None)
+
+
+class StreamOnDisk(Struct, frozen=True):
+    """A stream as a server has left it: what it may take (-1: anything), and what its files take."""
+
+    name: str
+    max_bytes: int
+    size_bytes: int
+
+
+class _Meta(Struct, frozen=True):
+    name: str
+    max_bytes: int = -1
+
+
+def streams_on_disk(folder: Path) -> Iterator[StreamOnDisk]:
+    """Yield what a server of ours keeps in `folder`; it need not run."""
+    for meta in (folder / "jetstream" / "jetstream" / STORE_ACCOUNT / "streams").glob("*/meta.inf"):
+        try:
+            stream = msgspec.json.decode(meta.read_bytes(), type=_Meta)
+            size = sum(file.stat().st_size for file in (meta.parent / "msgs").glob("*.blk"))
+        except (OSError, msgspec.DecodeError):
+            continue  # it is being deleted, or the server will complain of it
+        yield StreamOnDisk(stream.name, stream.max_bytes, size)
+
+
+def store_bytes(folder: Path, limit_bytes: int) -> int:
+    """Return how much a server may keep in `folder`: the limit, or where there is more already, so much as that takes.
+
+    A server that has less than its streams were made for refuses to make them smaller, and one that has less than is
+    in them refuses even what a deletion writes.
+    """
+    streams = list(streams_on_disk(folder))
+    reserved = sum(max(one.max_bytes, 0) for one in streams)
+    held = sum(one.size_bytes for one in streams)
+    spare = limit_bytes // 4
+    return max(limit_bytes, reserved, held + spare if held > limit_bytes - spare else 0)
 
 
 def configuration(

@@ -10,30 +10,39 @@ import msgspec
 from msgspec import Struct, field
 from nats.aio.msg import Msg
 from nats.js import JetStreamContext
-from nats.js.api import StreamConfig
+from nats.js.api import StorageType, StreamConfig
 from nats.js.errors import APIError
 
-from bus.errors import TransportError
+from bus.errors import NoRoomError, TransportError
 from bus.nats.client import HearingClient, translated_errors
 from bus.permissions import WORK_PREFIX
 from bus.transport import ConsumerFigures, StreamFigures
 
-_NO_ROOM = (10028, 10047)
+NO_ROOM = (10028, 10047)
 """Codes of the JetStream API: not enough memory, not enough storage."""
+
+LEAST_BYTES = 1024 * 1024
+"""A stream that would have to be smaller is not made."""
 
 WRONG_LAST = 10071
 """Code of the JetStream API: the subject has another last message."""
 
 
 async def make(stream: JetStreamContext, config: StreamConfig) -> None:
-    """Make a stream; a server with less room than its `max_bytes` gives it half, or half of that."""
+    """Make a stream; a server with less room than its `max_bytes` gives it half, or half of that.
+
+    Raises:
+        NoRoomError: there is no room for a megabyte.
+    """
     with translated_errors():
         while True:
             try:
                 await stream.add_stream(config)
             except APIError as error:
-                if error.err_code not in _NO_ROOM or not config.max_bytes:
+                if error.err_code not in NO_ROOM or not config.max_bytes:
                     raise
+                if config.max_bytes < 2 * LEAST_BYTES:
+                    raise NoRoomError(config.max_bytes, in_memory=config.storage is StorageType.MEMORY) from error
                 config = config.evolve(max_bytes=config.max_bytes // 2)
             else:
                 return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import time
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from secrets import token_hex
@@ -27,6 +27,7 @@ from bus.nats.keys import NKey
 from bus.nats.keyvalue import KeyValue
 from bus.nats.objects import ObjectStore, create
 from bus.nats.records import JournalRecords
+from bus.nats.room import allot
 from bus.nats.streams import figures
 from bus.nats.workqueue import WorkQueue
 from bus.permissions import STORE_API, micro_name
@@ -285,6 +286,10 @@ class NatsTransport:
     async def arrange(self, work: Work[Any]) -> None:
         """Make the queue of that work, or give the one there is its numbers."""
         await WorkQueue(self._store, work).arrange()
+
+    async def allot(self, entries: Sequence[Objects | Journal[Any]], limit_bytes: int | None) -> None:
+        """Make what is bounded, each with its share of the room (`bus.nats.room`); the supervisor does it, who may."""
+        await allot(self._store, entries, limit_bytes)
 
     async def streams(self) -> tuple[StreamFigures, ...]:
         """Return how all that is kept stands."""

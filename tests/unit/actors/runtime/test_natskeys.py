@@ -94,6 +94,8 @@ def test_a_host_without_the_key_of_an_actor_says_so(tmp_path: Path) -> None:
     with pytest.raises(FaultError, match="holds no key of gateway"):
         key_of(joining(own), "gateway")
 
+    with pytest.raises(FaultError, match=r"holds no key of onlooker \(weft status .*keys.json"):
+        key_of(joining(own), ONLOOKER)
     assert key_of(Settings(nats_url=URL), "gateway") is None
 
 
