@@ -18,8 +18,8 @@ from typing import NamedTuple
 from protocol.page import PageKind
 
 _FOLDER = Path(__file__).parent / "wording"
-_EACH = 110
-_EACH_HEALTHY = 90
+_EACH = 60
+_EACH_HEALTHY = 60
 _ENGLISH = 0.4
 _HEALTHY = "healthy_"
 _PATHS = (
