@@ -245,12 +245,24 @@ async def storage(loaded: Loaded, answers: bool) -> Check:  # noqa: FBT001 - any
     return Check(name="storage", state=CheckState.WARNING, detail=f"{held}; {', '.join(full)}", cure=cure)
 
 
+class _KeptStream(Struct, frozen=True, rename="camel"):
+    kind: str
+    name: str
+    size_bytes: int
+    max_bytes: int | None = None
+
+
+class _OnTheBus(Struct, frozen=True):
+    """What GET /api/bus says that counts here."""
+
+    streams: tuple[_KeptStream, ...]
+
+
 async def _kept_by_running(loaded: Loaded) -> list[StreamRoom]:
-    from actors.gateway.rest.bus import BusFigures  # noqa: PLC0415 - imports the gateway
     from actors.runtime.room import StreamRoom  # noqa: PLC0415 - imports the bus
     from bus.permissions import JOURNAL_PREFIX  # noqa: PLC0415 - as above
 
-    kept = (await ask_edge(loaded, EdgeRequest("GET", "/api/bus"), BusFigures)).streams
+    kept = (await ask_edge(loaded, EdgeRequest("GET", "/api/bus"), _OnTheBus)).streams
     return [
         StreamRoom(
             f"{JOURNAL_PREFIX}{one.name}" if one.kind == "journal" else one.name, one.size_bytes, one.max_bytes or 0

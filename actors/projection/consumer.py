@@ -213,12 +213,12 @@ class JournalConsumer(Generic[A]):
             async for line in lines:
                 batch.append(line)
                 if len(batch) >= self._batch or line.sequence == end:
-                    await self._written(batch)
+                    await self._apply_batch(batch)
                     batch.clear()
-        await self._written(batch, end)
+        await self._apply_batch(batch, end)
         return self.projection.position.applied > before
 
-    async def _written(self, batch: Sequence[JournalLine[A]], end: int = 0) -> None:
+    async def _apply_batch(self, batch: Sequence[JournalLine[A]], end: int = 0) -> None:
         """Apply lines; where they were written there is room again."""
         before = self.projection.position
         await self.projection.apply(batch, end)

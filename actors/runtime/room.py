@@ -48,7 +48,7 @@ async def watched_room(streams: Look, limit_bytes: int | None) -> AsyncGenerator
 
 
 async def _watch(streams: Look, limit_bytes: int | None) -> None:
-    told = set[str]()
+    warned = set[str]()
     while True:
         try:
             rooms = [StreamRoom(one.name, one.size_bytes, one.max_bytes or 0) for one in await streams()]
@@ -56,9 +56,9 @@ async def _watch(streams: Look, limit_bytes: int | None) -> None:
             rooms = []
         filling = nearly_full(rooms, limit_bytes)
         for one in filling:
-            if one.name not in told:
+            if one.name not in warned:
                 log.warning(NEARLY_FULL, kept=one.name, size_bytes=one.size_bytes, max_bytes=one.max_bytes)
-        told = {one.name for one in filling}
+        warned = {one.name for one in filling}
         await anyio.sleep(LOOK_S)
 
 

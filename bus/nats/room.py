@@ -89,7 +89,7 @@ async def _configuration(stream: JetStreamContext, name: str) -> tuple[StreamCon
 
 
 async def _resize(stream: JetStreamContext, wanted: list[tuple[tuple[StreamConfig, int], Bounded]]) -> None:
-    """Give streams their new sizes; those that shrink come first and make room for the others."""
+    """Update streams to their new sizes; those that shrink come first and make room for the others."""
     sizes = [(config, max(entry.max_bytes, held)) for (config, held), entry in wanted]
     changed = [(config, size) for config, size in sizes if size != config.max_bytes]
     for config, size in sorted(changed, key=lambda one: one[1] - (one[0].max_bytes or 0)):

@@ -189,7 +189,7 @@ def _words(text: str) -> list[str]:
     return _WORD.findall(text[:_MAX_TITLE_CHARS].lower())
 
 
-def places(body: Element) -> Collection[str]:
+def anchors(body: Element) -> Collection[str]:
     """Return the names of the places that a list of contents may lead to; asked before the tree is pruned."""
     if len(body.select(_CONTENTS_LINKS)[:_MIN_CONTENTS_LINKS]) < _MIN_CONTENTS_LINKS:
         return ()

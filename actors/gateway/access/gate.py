@@ -134,7 +134,7 @@ class AdmittedRequest:
         self.work.cancel()
 
     async def send_end(self) -> None:
-        """Tell the client of a stream that was ended why it was, if it takes that at once."""
+        """Send the client of a stream that was ended why it was, if it takes that at once."""
         if self.key_ended:
             last = event_message("error", to_error(_KEY_ENDED))
             with anyio.move_on_after(_LAST_WORDS_S):
