@@ -275,13 +275,10 @@ def _stability(state: Stability | results.Stable) -> str:
 
 def _unrest(state: Stability | results.Stable) -> str:
     """Say what a page is waited for."""
-    pending, loading = state.network_pending, state.load_state != "complete"
-    reasons = [
-        "its document is still being loaded" if loading else "",
-        f"{pending} request{' is' if pending == 1 else 's are'} under way" if pending else "",
-        "it still changes, or shows that it loads" if not state.dom_stable and not loading and not pending else "",
-    ]
-    return ", ".join(reason for reason in reasons if reason) or "its last request has only just ended"
+    many, moving = state.network_pending, "it still changes, or shows that it loads"
+    reasons = ["its document is still being loaded"] if state.load_state != "complete" else []
+    reasons += [f"{many} request{' is' if many == 1 else 's are'} under way"] if many else []
+    return ", ".join(reasons) or ("its last request has only just ended" if state.dom_stable else moving)
 
 
 def _dialogs(done: results.Dialogs) -> list[str]:
