@@ -92,7 +92,7 @@ async def test_the_tools_are_told_whole_and_in_few_words(weft: System) -> None:
         listed = await client.list_tools()
 
     tool, *others = listed.tools
-    _, *further = (name for name, one in TOOLS.items() if one.toolset in DEFAULT_TOOLSETS and not one.local)
+    _, *further = (name for name, one in TOOLS.items() if one.toolset in DEFAULT_TOOLSETS)
     assert [other.name for other in others] == further
     assert tool.annotations is not None
     notes = tool.annotations

@@ -82,8 +82,6 @@ class BuiltinTool(Struct, Generic[A], frozen=True):
     answer_fields: tuple[str, ...] = ()
     plain: frozenset[str] = frozenset()
     words_in_text: bool = False
-    local: bool = False
-    """Whether it is for local clients alone; others are not shown it."""
     asks: bool = False
     """Whether it may have to ask the user, though it is done here."""
     annotations: ToolAnnotations | None = None

@@ -70,12 +70,11 @@ class McpTool(Struct, frozen=True):
     call: Callable[[Context, CallToolRequestParams], Awaitable[Wire]]
     render_error: ErrorRenderer = render_error
     words_in_text: bool = False
-    local: bool = False
 
     def is_for(self, request: RequestContext) -> bool:
         """Return whether the caller has chosen it and may call it."""
         caller = request.caller
-        return self.toolset in request.toolsets and self.scope in caller.scopes and (caller.local or not self.local)
+        return self.toolset in request.toolsets and self.scope in caller.scopes
 
     def declared_to(self, context: Context) -> Tool:
         """Return what the client gets of it: without a schema of data where it gets the text alone."""
@@ -168,7 +167,6 @@ def builtin(app: AppContext, name: str, row: BuiltinTool[A]) -> McpTool:
         call=call,
         render_error=row.render_error,
         words_in_text=row.words_in_text,
-        local=row.local,
     )
 
 

@@ -156,7 +156,6 @@ def _tool(operation: type[Any], row: _Row) -> BuiltinTool[Any]:
         plain=_PLAIN,
         annotations=row.hints,
         toolset=row.toolset,
-        local=operation in _LOCAL,
         render_error=_render_error,
     )
 

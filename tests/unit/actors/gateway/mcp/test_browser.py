@@ -280,15 +280,6 @@ async def test_what_can_be_no_name_of_a_session_is_refused_with_a_way_out(name: 
     assert sought.error_code is ErrorCode.SESSION_NOT_FOUND
 
 
-async def test_what_is_for_local_clients_is_shown_to_them_alone() -> None:
-    names = list[set[str]]()
-    for who in (LOCAL, REMOTE):
-        async with connected(Browser(came.Tabs()), who) as client:
-            names.append({tool.name for tool in (await client.list_tools()).tools})
-
-    assert names[0] - names[1] == {"execute_javascript", "upload_file"}
-
-
 async def test_every_call_is_an_order_of_its_own() -> None:
     bus = Browser(came.Acted(session_id=SESSION, success=True))
 

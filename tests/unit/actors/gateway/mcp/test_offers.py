@@ -107,11 +107,7 @@ async def test_what_is_offered_is_listed_sorted_after_our_own(mode: str) -> None
             templates = [one.uri_template for one in (await client.list_resource_templates()).resource_templates]
             prompts = [one.name for one in (await client.list_prompts()).prompts]
 
-    assert tools == [
-        *(name for name, one in TOOLS.items() if one.toolset in DEFAULT_TOOLSETS and not one.local),
-        "card",
-        "weave",
-    ]
+    assert tools == [*(name for name, one in TOOLS.items() if one.toolset in DEFAULT_TOOLSETS), "card", "weave"]
     assert (resources, templates[-1], prompts[-1]) == (["loom://threads"], "loom://cloth/{id}", "pattern")
 
 

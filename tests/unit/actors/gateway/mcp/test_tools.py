@@ -89,7 +89,7 @@ async def test_the_tool_is_announced_with_its_schemas(mode: str) -> None:
 
     tool, *others = listed.tools
     assert (listed.meta or {})["schemaVersion"] == "1.0"
-    _, *further = (name for name, one in TOOLS.items() if one.toolset in DEFAULT_TOOLSETS and not one.local)
+    _, *further = (name for name, one in TOOLS.items() if one.toolset in DEFAULT_TOOLSETS)
     assert [other.name for other in others] == further
     assert (tool.name, tool.title) == ("browse", "Read a web page")
     asked, answered = schema(TOOLS["browse"].arguments), schema(BrowseResult)
