@@ -24,11 +24,6 @@ _HEAD_SALT, _BODY_SALT, _NAME_SALT = np.uint64(0x51ED270B), np.uint64(0x2545F491
 _STATUS_NUMBER = re.compile(r"(?<!\d)(?:4\d\d|5[0-2]\d)(?!\d)")
 _COMMON_STATUSES = re.compile(r"(?<!\d)(?:40[0134]|410|429|451|50[0234])(?!\d)")
 _LOGIN_PATH = re.compile(r"/(?:log[-_]?[io]n|sign[-_]?(?:in|on|up)|auth|register|account)(?:[/.]|$)", re.IGNORECASE)
-_OFFER_PATH = re.compile(
-    r"/(?:subscri\w*|pricing|plans?|member(?:ship)?s?|offers?|join|abo|abos|abonn\w*|angebote?|suscri\w*|hazte-socio"
-    r"|abbona\w*|assin\w*|planos|prenumer\w*|tarif\w*|tarieven|bli-medlem|upgrade|premium|podpisk\w*)(?:[/._-]|$)",
-    re.IGNORECASE,
-)
 _ERROR_NAMES = re.compile(
     r"(?:^|[\s_-])(?:err_[a-z]|error|not-?found|maintenance|coming-?soon|forbidden|denied|blocked)", re.IGNORECASE
 )
@@ -176,7 +171,6 @@ def _facts(claim: PageClaim) -> dict[str, bool]:
         "error_in_names": bool(_ERROR_NAMES.search(traits.names)),
         "status_in_names": bool(_COMMON_STATUSES.search(traits.names)),
         "login_path": bool(_LOGIN_PATH.search(urlsplit(claim.url).path)),
-        "offer_path": bool(_OFFER_PATH.search(urlsplit(claim.url).path)),
         "home": urlsplit(claim.final_url).path in ("", "/"),
         "semantic": bool(shown.semantic),
         "login_form": shown.login_form,

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from actors.verifier.lexicon import spoken
 from protocol.page import PageKind
 from scripts.judge_training.data import MADE_UP_WEIGHT, WORKERS, Example, claim_of
-from scripts.judge_training.worded import Lender, worded
 
 _SEED = 20_261_123
 _EACH = 42
@@ -111,9 +110,6 @@ def _sketches(healthy: Sequence[Example]) -> Iterator[_Sketch]:
         words.setdefault((language, kind), []).append(phrase)
     by_kind = {kind: [language for language, spoken_kind in words if spoken_kind is kind] for kind in PageKind}
     number = 0
-    for page, at in worded(chance, [Lender(lines.short, lines.long) for lines in lenders]):
-        yield _Sketch(number, page.kind, page.language, page.source, page.path, lenders[at].example.group)
-        number += 1
     for kind, languages in by_kind.items():
         for _ in range(_EACH if kind in _PLENTY else _THIN):
             language = "en" if chance.random() < 0.35 else chance.choice(languages)
