@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from datetime import datetime
@@ -24,8 +25,24 @@ from protocol.subject_kinds import Journal
 DUPLICATE_WINDOW_S = 120
 """How long the id of a line is remembered: a line that is written again as the connection broke is there once."""
 
+SPARE_BYTES = 16 * 1024 * 1024
+_SPARE_SHARE = 16
+
+_LOOK_S = 2.0
+_LOOK_BYTES = 1024 * 1024
+"""How long, and for how many bytes of its own, a writer goes by what it has seen of the room that is left."""
+
+_OVERHEAD_BYTES = 256
+"""What a line that forgets takes beside its data, at most: its topic and its headers."""
+
 _ID = "Nats-Msg-Id"
 _ALL = ">"
+_MANY = 64
+
+
+def spare_bytes(max_bytes: int) -> int:
+    """Return what a journal that is kept for good leaves to lines by which something is forgotten."""
+    return min(SPARE_BYTES, max_bytes // _SPARE_SHARE)
 
 
 class JournalRecords:
@@ -37,6 +54,8 @@ class JournalRecords:
         self._journal = journal
         self._stream = journal_stream(journal)
         self._listening: set[LineSignal] = set()
+        self._room = 0
+        self._looked_at = -math.inf
         self.waits = Waits()
 
     @property
@@ -87,6 +106,8 @@ class JournalRecords:
             headers["Nats-Expected-Last-Subject-Sequence"] = str(last)
         subject = self._subject(topic)
         with translated_writes(self._client):
+            if self._journal.ttl_ms is None and not forget:
+                await self._take_room(len(data))
             try:
                 stored = await self.waits.again(lambda: self._jetstream.publish(subject, data, headers=dict(headers)))
             except APIError as error:
@@ -99,8 +120,22 @@ class JournalRecords:
                 return await self._own(topic, last, headers[_ID])
         return stored.seq
 
+    async def _take_room(self, size: int) -> None:
+        """Refuse a line that would leave no spare room: where there is none, nothing could be forgotten either."""
+        if self._room < size or anyio.current_time() > self._looked_at + _LOOK_S:
+            info = await self.waits.again(lambda: self._jetstream.stream_info(self._stream))
+            most = info.config.max_bytes or 0
+            free = most - spare_bytes(most) - info.state.bytes if most > 0 else _LOOK_BYTES
+            self._room, self._looked_at = min(free, max(_LOOK_BYTES, size)), anyio.current_time()
+        if self._room < size:
+            raise JournalFullError(self._journal.name)
+        self._room -= size
+
     async def _in_place(self, subject: str, data: bytes, headers: dict[str, str]) -> int:
-        """Write a line to which what is forgotten by it makes room."""
+        """Write a line to which what is forgotten by it makes room; where that is too little, nothing is forgotten."""
+        former = await self.waits.again(lambda: get_batch(self._client, self._stream, subject, 1, _MANY))
+        if sum(len(line.data) for line in former) < len(data) + _OVERHEAD_BYTES:
+            raise JournalFullError(self._journal.name)
         await self.waits.again(lambda: self._jetstream.purge_stream(self._stream, subject=subject))
         headers["Nats-Expected-Last-Subject-Sequence"] = "0"
         try:

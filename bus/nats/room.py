@@ -13,7 +13,7 @@ from nats.js.errors import APIError, NotFoundError
 from bus.errors import NoRoomError
 from bus.nats.client import HearingClient, translated_errors
 from bus.nats.objects import create
-from bus.nats.records import JournalRecords
+from bus.nats.records import SPARE_BYTES, JournalRecords
 from bus.nats.streams import NO_ROOM
 from bus.permissions import journal_stream, object_stream
 from protocol.subject_kinds import Journal, Objects
@@ -90,11 +90,17 @@ async def _configuration(stream: JetStreamContext, name: str) -> tuple[StreamCon
 
 async def _resize(stream: JetStreamContext, wanted: list[tuple[tuple[StreamConfig, int], Bounded]]) -> None:
     """Update streams to their new sizes; those that shrink come first and make room for the others."""
-    sizes = [(config, max(entry.max_bytes, held)) for (config, held), entry in wanted]
+    sizes = [(config, max(entry.max_bytes, _needed(entry, held))) for (config, held), entry in wanted]
     changed = [(config, size) for config, size in sizes if size != config.max_bytes]
     for config, size in sorted(changed, key=lambda one: one[1] - (one[0].max_bytes or 0)):
         with translated_errors():
             await stream.update_stream(config.evolve(max_bytes=size))
+
+
+def _needed(entry: Bounded, held: int) -> int:
+    """Return how large a stream has to be that nothing is given up and what is kept for good can be forgotten."""
+    for_good = isinstance(entry, Journal) and entry.ttl_ms is None
+    return held + min(SPARE_BYTES, held // 8) if for_good else held
 
 
 async def _make(client: HearingClient, entry: Bounded) -> None:

@@ -6,14 +6,15 @@ from pathlib import Path
 
 import anyio
 import pytest
+from nats.js.errors import APIError
 
 from actors.settings import Settings
 from bus import Bus
-from bus.errors import NoRoomError, StorageFullError
+from bus.errors import JournalFullError, NoRoomError, StorageFullError
 from bus.nats import room
 from bus.nats.server import store_bytes, streams_on_disk
 from bus.nats.transport import NatsTransport, connect
-from bus.stores import KeyTable
+from bus.stores import JournalLog, KeyTable
 from protocol.faults import Code
 from protocol.subject_kinds import Journal, Objects
 from protocol.subjects import table
@@ -70,7 +71,7 @@ async def test_what_is_bounded_shares_a_server_and_follows_its_limit(tmp_path: P
 
         assert first == shared(0.375)
         assert less == shared(0.1875)
-        assert least == {**shared(0.375 / 8), room.stream_of(LINES): held}
+        assert least == {**shared(0.375 / 8), room.stream_of(LINES): held + held // 8}
         assert store_bytes(tmp_path, MB) == sum(filter(None, least.values()))
         assert {one.name for one in streams_on_disk(tmp_path)} == set(shared(1))
 
@@ -91,6 +92,60 @@ async def test_a_server_that_does_not_say_its_room_is_shared_all_the_same(tmp_pa
 
         assert made == shared(0.75**4)
         assert refused.value.wanted_bytes == room.least_bytes([large])
+
+
+async def overfilled(lines: JournalLog[Ask], size: int) -> None:
+    """Write lines of one size until they are refused."""
+    for number in range(1_000):
+        await lines.append(f"line.{number}", Ask(text="x" * size))
+
+
+async def brimful(transport: NatsTransport, size: int) -> None:
+    """Write lines as a Weft does that leaves no spare room."""
+    for number in range(1_000):
+        await transport.jetstream.publish(f"{LINES.name}.brim.{size}.{number}", bytes(size))
+
+
+async def test_a_journal_that_is_full_has_room_to_forget_the_smallest_line(tmp_path: Path) -> None:
+    with anyio.fail_after(TEST_S):
+        async with (
+            serve_nats(tmp_path, {}) as server,
+            server.connect(OVERSEER) as transport,
+            Bus(transport, OVERSEER, "r1").running() as bus,
+        ):
+            await transport.allot(BOUNDED, STORE_BYTES // 2)
+            lines = await bus.journal(LINES)
+            await lines.append("small", Ask(text="x"))
+            for size in (MB // 4, 1_000, 1):
+                with pytest.raises(JournalFullError):
+                    await overfilled(lines, size)
+            await transport.allot(BOUNDED, STORE_BYTES // 16)
+            gone = await lines.append("small", Ask(text="gone" * 1_000), forget=True)
+            last = await lines.last("small")
+
+        assert last is not None
+        assert (last.sequence, last.value) == (gone, Ask(text="gone" * 1_000))
+
+
+async def test_what_would_not_fit_in_its_place_is_not_forgotten(tmp_path: Path) -> None:
+    with anyio.fail_after(TEST_S):
+        async with (
+            serve_nats(tmp_path, {}) as server,
+            server.connect(OVERSEER) as transport,
+            Bus(transport, OVERSEER, "r1").running() as bus,
+        ):
+            await transport.allot(BOUNDED, STORE_BYTES // 2)
+            lines = await bus.journal(LINES)
+            await lines.append("small", Ask(text="kept"))
+            for size in (MB // 4, 1_000, 1):
+                with pytest.raises(APIError):
+                    await brimful(transport, size)
+            with pytest.raises(JournalFullError):
+                await lines.append("small", Ask(text="gone" * 1_000), forget=True)
+            last = await lines.last("small")
+
+        assert last is not None
+        assert last.value == Ask(text="kept")
 
 
 async def test_a_server_without_room_is_named_at_once(tmp_path: Path) -> None:
