@@ -51,7 +51,14 @@ _GEO_WORDS = re.compile(
     r"(not|isn't|un)\s?available (in|from|to|for) (visitors |users )?(in |from )?(your|this) "
     r"(country|region|location|area)|geo-?(blocked|restricted)"
 )
-LOGIN_PATH = re.compile(r"/(?:log[-_]?[io]n|sign[-_]?(?:in|on|up)|auth|register)(?:[/.]|$)", re.IGNORECASE)
+LOGIN_PATH = re.compile(
+    r"/(?:(?:log|sign)[-_]?(?:in|on|up)|auth|register|registration|anmeld(?:en|ung)|einloggen|registrier(?:en|ung)"
+    r"|connexion|se-connecter|inscription|identification|iniciar-sesion|acceder|acceso|registro|accedi|accesso"
+    r"|registrati|entrar|iniciar-sessao|cadastro|registo|inloggen|aanmelden|logowanie|zaloguj|rejestracja|logga-in"
+    r"|giris|password|uye-ol|vhod|voiti)(?:[/.]|$)",
+    re.IGNORECASE,
+)
+"""The address of a login or a registration, in the words of several languages."""
 _SPOKEN_MARKS = frozenset({"just a moment", "checking your browser", "human check", "captcha", "turnstile"})
 """Marks that an article or a form may have, too: the model weighs them."""
 

@@ -9,7 +9,9 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from actors.verdicts.certain import LOGIN_PATH
 from actors.verifier.lexicon import HashedText, folded, phrase_book, plain
+from actors.verifier.offers import offers, offers_at
 from protocol.pages import ErrorPage, PageClaim
 
 BUCKETS = 1 << 15
@@ -23,7 +25,6 @@ _HEAD_SALT, _BODY_SALT, _NAME_SALT = np.uint64(0x51ED270B), np.uint64(0x2545F491
 
 _STATUS_NUMBER = re.compile(r"(?<!\d)(?:4\d\d|5[0-2]\d)(?!\d)")
 _COMMON_STATUSES = re.compile(r"(?<!\d)(?:40[0134]|410|429|451|50[0234])(?!\d)")
-_LOGIN_PATH = re.compile(r"/(?:log[-_]?[io]n|sign[-_]?(?:in|on|up)|auth|register|account)(?:[/.]|$)", re.IGNORECASE)
 _ERROR_NAMES = re.compile(
     r"(?:^|[\s_-])(?:err_[a-z]|error|not-?found|maintenance|coming-?soon|forbidden|denied|blocked)", re.IGNORECASE
 )
@@ -131,7 +132,7 @@ def _sizes(claim: PageClaim) -> dict[str, int]:
         "alternates": traits.alternates,
         "years": len(_YEAR.findall(shown.visible)),
         "digits": sum(map(str.isdigit, shown.visible[:500])),
-    }
+    } | offers(words)._asdict()
 
 
 def _shares(claim: PageClaim) -> dict[str, float]:
@@ -170,7 +171,8 @@ def _facts(claim: PageClaim) -> dict[str, bool]:
         "common_status_shown": bool(_COMMON_STATUSES.search(shown.visible[:500])),
         "error_in_names": bool(_ERROR_NAMES.search(traits.names)),
         "status_in_names": bool(_COMMON_STATUSES.search(traits.names)),
-        "login_path": bool(_LOGIN_PATH.search(urlsplit(claim.url).path)),
+        "login_path": bool(LOGIN_PATH.search(urlsplit(claim.url).path)),
+        "offer_path": offers_at(claim.url),
         "home": urlsplit(claim.final_url).path in ("", "/"),
         "semantic": bool(shown.semantic),
         "login_form": shown.login_form,

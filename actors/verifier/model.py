@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -32,21 +32,24 @@ _MOST_ODDS = 12.0
 REFUSED_BELOW = 0.4
 """A page that is less probable to be the one that was asked for is refused, unless training found a better bound."""
 
-_LOGIN = KINDS.index(PageKind.LOGIN_WALL)
-
 Weights = NDArray[np.float32]
 
 
 class Assessment(Struct, frozen=True):
     """What a page is likely to be: `healthy` is calibrated (0 to 1), `kind` the likeliest of what else it may be.
 
-    `login` is how probable a request to log in is among all that else it may be. Below `refused_below` it is refused.
+    `shares` are how probable each kind is among all that else it may be, in the order of `KINDS` (none where that is
+    not known). Below `refused_below` it is refused.
     """
 
     healthy: float
     kind: PageKind
-    login: float = 0.0
+    shares: tuple[float, ...] = ()
     refused_below: float = REFUSED_BELOW
+
+    def share(self, kinds: Collection[PageKind]) -> float:
+        """Return how probable it is that what else a page may be is one of these kinds."""
+        return sum(share for kind, share in zip(KINDS, self.shares, strict=False) if kind in kinds)
 
 
 class Grove(Struct, frozen=True):
@@ -99,8 +102,8 @@ class JudgeModel(Struct, frozen=True):
         odds = of_words * scores[0] + of_trees * self.grove.score(page.dense) + offset
         healthy = 1 / (1 + np.exp(-np.clip(odds, -_MOST_ODDS, _MOST_ODDS)))
         shares = np.exp(scores[1:] - scores[1:].max())
-        login = float(shares[_LOGIN] / shares.sum())
-        return Assessment(float(healthy), kinds[int(np.argmax(shares))], login, self.refused_below)
+        shares /= shares.sum()
+        return Assessment(float(healthy), kinds[int(np.argmax(shares))], tuple(shares.tolist()), self.refused_below)
 
     def save(self) -> dict[str, NDArray[Any]]:
         """Return the weights as small arrays, for training to write."""

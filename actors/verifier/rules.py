@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from actors.verdicts.certain import LOGIN_PATH, certain
+from actors.verdicts.certain import certain
 from actors.verdicts.kinds import REASONS
 from actors.verdicts.views import ClaimView, Finding, refused, remark, segments, split
 from actors.verifier import model
 from actors.verifier.data_bodies import error_in_data
 from actors.verifier.lexicon import plain
 from actors.verifier.model import Assessment
+from actors.verifier.offers import offers, offers_at
+from actors.verifier.requested import kinds_requested
 from actors.verifier.stated import has_status_line, with_stated_status
 from protocol.browse import MIN_CONTENT_CHARS
 from protocol.faults import Code
@@ -168,8 +170,11 @@ def _judged(page: AssessedView, *, beyond: bool = True) -> Finding:
     assessed = page.assess(page.claim)
     bound = assessed.refused_below
     healthy = _with_odds(assessed.healthy, _STATUS_LINE_ODDS if has_status_line(page) else 1.0)
-    if LOGIN_PATH.search(split(page.claim.url).path):  # a login is what was asked for
-        healthy += (1 - healthy) * assessed.login
+    if not _says_so(page):  # what looks like a stand-in, and has not a word of one, is as likely a small page
+        healthy = max(healthy, bound)
+    healthy += (1 - healthy) * assessed.share(
+        kinds_requested(page.claim.url)
+    )  # a login, where that was asked for, is a page
     probability = _with_odds(healthy, _odds(page, assessed.kind) if beyond else 1.0)
     if probability < bound:
         absent = PageKind.NOT_FOUND if page.rendered or not page.evidence.scripts else PageKind.EMPTY_SHELL
@@ -187,6 +192,16 @@ def _judged(page: AssessedView, *, beyond: bool = True) -> Finding:
         probability=min(probability, _FENCED_PROBABILITY) if walls else probability,
         walls=walls,
         doubtful=probability < DOUBTFUL_BELOW and page.claim.absent_alike is None,
+    )
+
+
+def _says_so(page: ClaimView) -> bool:
+    """Return whether anything that a page shows is of a stand-in: nothing at all, a status, a form, marks, a phrase."""
+    shown, traits = page.evidence, page.evidence.traits
+    words = f"{traits.title} {shown.visible}"
+    marked = shown.challenge or shown.login_form or shown.consent_wall or traits.passwords
+    return bool(
+        not shown.visible.strip() or marked or _STATUS_NUMBER.search(words) or model.phrases_of(words, *PageKind)
     )
 
 
@@ -213,10 +228,16 @@ def _fences(page: ClaimView) -> tuple[PageKind, ...]:
     """Return what fences a part of a page that is given: it is declared and said, or said at the end of little text."""
     free, content = page.evidence.traits.free, page.claim.opening.content
     fenced = free is False and model.speaks_of(page.claim, PageKind.PAYWALL)
-    if free is None and MIN_CONTENT_CHARS <= page.length <= _TEASER_CHARS:
-        end = plain(content.markdown)[-_TEASER_END_CHARS:]
-        fenced = model.phrases_of(end, PageKind.PAYWALL) > 1
+    if free is None and page.length <= _TEASER_CHARS and not offers_at(page.claim.url):
+        fenced = _offers_the_rest(content.markdown)
     return (PageKind.PAYWALL,) if fenced else ()
+
+
+def _offers_the_rest(markdown: str) -> bool:
+    """Return whether a text ends with a request to pay: two phrases of one, or a price by period and a link."""
+    end = offers(markdown[-2 * _TEASER_END_CHARS :])
+    phrases = model.phrases_of(plain(markdown)[-_TEASER_END_CHARS:], PageKind.PAYWALL)
+    return phrases > 1 or (end.prices_per_period > 0 and end.offer_links > 0)
 
 
 RULES: tuple[Callable[[AssessedView], Finding | None], ...] = (

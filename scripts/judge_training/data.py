@@ -43,9 +43,15 @@ _LEAST_CHARS = 40
 _OPENING_CHARS = 3_500
 HEALTHY = "healthy"
 _KINDS = {"offline_page": PageKind.OFFLINE}
-_MISLABELLED = {"9af1ef21e5cb": "challenge", "b459addb3be6": "age_gate"}
+_MISLABELLED = {
+    "9af1ef21e5cb": "challenge",
+    "b459addb3be6": "age_gate",
+    "32fa040b7cb9": "age_gate",
+    "6928850201c9": "age_gate",
+}
 """What is labelled as healthy and is none by its own words: "Performing security verification … Ray ID" with the marks
-of Cloudflare, and "Verificación de Edad … ¿Confirmas que tienes +18 años"."""
+of Cloudflare, and three that ask for an age ("¿Confirmas que tienes +18 años", "Please verify that you are 21 years or
+older", "Verificação de Idade")."""
 
 _STATUSES = {
     PageKind.NOT_FOUND: 404,

@@ -41,7 +41,7 @@ TREES: boosting.Settings = {
 HEALTHY_REFUSED = 0.005
 """The share of healthy pages that may be refused."""
 
-LEAST_BOUND, MOST_BOUND = 0.3, 0.5
+LEAST_BOUND, MOST_BOUND = 0.3, 0.4
 
 _AVERAGED = ("words", "dense", "bias", "mean", "spread")
 

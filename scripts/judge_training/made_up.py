@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from actors.verifier.lexicon import spoken
 from protocol.page import PageKind
 from scripts.judge_training.data import MADE_UP_WEIGHT, WORKERS, Example, claim_of
+from scripts.judge_training.worded import Lender, worded
 
 _SEED = 20_261_123
 _EACH = 42
@@ -23,6 +24,7 @@ _THIN = 70
 _LOOKALIKES = 700
 _CONTAMINATED = 350
 _SHORT = 450
+_RECORDS = 300
 
 _PLENTY = frozenset({PageKind.SERVER_ERROR, PageKind.FORBIDDEN, PageKind.NOT_FOUND, PageKind.CHALLENGE})
 _PATHS = (
@@ -110,6 +112,9 @@ def _sketches(healthy: Sequence[Example]) -> Iterator[_Sketch]:
         words.setdefault((language, kind), []).append(phrase)
     by_kind = {kind: [language for language, spoken_kind in words if spoken_kind is kind] for kind in PageKind}
     number = 0
+    for page, at in worded(chance, [Lender(lines.short, lines.long) for lines in lenders]):
+        yield _Sketch(number, page.kind, page.language, page.source, page.path, lenders[at].example.group)
+        number += 1
     for kind, languages in by_kind.items():
         for _ in range(_EACH if kind in _PLENTY else _THIN):
             language = "en" if chance.random() < 0.35 else chance.choice(languages)
@@ -118,7 +123,7 @@ def _sketches(healthy: Sequence[Example]) -> Iterator[_Sketch]:
             yield _Sketch(number, kind, language, source, chance.choice(_PATHS), lines.example.group)
             number += 1
     keys = list(words)
-    for amount, make in ((_LOOKALIKES, _about), (_CONTAMINATED, _contaminated), (_SHORT, _short)):
+    for amount, make in ((_LOOKALIKES, _about), (_CONTAMINATED, _contaminated), (_SHORT, _short), (_RECORDS, _records)):
         for _ in range(amount):
             language, kind = chance.choice([key for key in keys if key[0] in _FRAMES])
             lines = chance.choice(lenders)
@@ -228,6 +233,27 @@ def _short(chance: random.Random, language: str, phrases: Sequence[str], lines: 
     line = chance.choice(list(lines.long))
     cut = chance.choice((40, 90, 160, 300))
     return _page(chance, title, f"<h1>{_e(title)}</h1><p>{_e(line[:cut])}</p>", lines, chrome=chance.random() < 0.6)
+
+
+def _records(chance: random.Random, language: str, phrases: Sequence[str], lines: _Lines) -> str:  # noqa: ARG001
+    """Write a page of a small application: names and values, rows of a table, or a form, with hardly a sentence."""
+    names = chance.sample(list(lines.short), min(len(lines.short), chance.randint(3, 8)))
+    title = chance.choice((names[0], f"{names[0]} {chance.randint(1, 9_000)}"))
+    markup = chance.choice(
+        ("<dt>{}<dd>{}", "<p><b>{}:</b> {}</p>", "<label>{} <input value='{}'></label><br>", "table")
+    )
+    if markup == "table":
+        rows = ["".join(f"<td>{_value(chance, lines)}" for _ in names) for _ in range(chance.randint(1, 12))]
+        body = f"<table><tr>{''.join(f'<th>{_e(name)}' for name in names)}<tr>{'<tr>'.join(rows)}</table>"
+    else:
+        body = "".join(markup.format(_e(name), _value(chance, lines)) for name in names)
+    return _page(chance, title, f"<h1>{_e(title)}</h1>{body}", lines, chrome=chance.random() < 0.5)
+
+
+def _value(chance: random.Random, lines: _Lines) -> str:
+    number = chance.randint(1, 99_999)
+    day = f"20{chance.randint(10, 27)}-{chance.randint(1, 12):02}-{chance.randint(1, 28):02}"
+    return _e(chance.choice((str(number), f"{number / 100:.2f}", day, *chance.sample(list(lines.short), 2))))
 
 
 def _page(chance: random.Random, title: str, content: str, lines: _Lines, *, chrome: bool) -> str:

@@ -32,7 +32,9 @@ kind of what stands in its place. A page below {refused:.2f} is refused with the
 (`actors/verdicts/kinds.py`); below {doubtful:g} it is doubtful, and the navigator asks its host for an address that
 cannot exist. A status in a line of its own counts against a page, and one that its head states names the kind
 (`stated.py`). The status that it came with is no feature: what the rules leave is judged alike whatever number it came
-with. At the address of a login, what the model thinks of a request to log in counts for the page, not against it.
+with. Where the address itself speaks of a kind (a login, `/pricing`, `/help/what-404-means`; `requested.py`), what the model
+thinks of that kind counts for the page, not against it. And a page that has not a word, a status, a form or a mark of a
+stand-in is not refused for its looks: it may be a small one.
 
 ## What it reads
 
@@ -44,14 +46,15 @@ All of it travels in the claim (`PageEvidence`, `PageTraits`), made from the mar
   in the main part and in all that is shown, with the share of it that they make;
 - structure: how much stands outside the chrome, and how much of that in sentences; headings, links (also within
   sentences), lists, tables, forms, images, scripts, size, the title against the address and the first heading, a title that
-  asks or explains, whether the navigation marks the page, dates and authors, what is declared (noindex, free or not,
+  asks or explains, links of the main part to a login or an offer and prices by period (`offers.py`), whether the navigation marks the page, dates and authors, what is declared (noindex, free or not,
   canonical, description, types of data).
 
 ## Data
 
 {real:,} pages ({bad} stand-ins, {good:,} healthy) and {made:,} made-up ones, which weigh a part of a real one: stand-ins
-in languages and kinds of which there are few, healthy pages that look like them, and healthy pages cut short. Figures
-are of {folds} folds by site, and nested: a page is judged by a model that has seen no page of its site or design, and the
+in languages and kinds of which there are few, healthy pages that look like them, small ones and healthy pages cut short;
+their words are the phrases, and those of `scripts/judge_training/wording/`, in 14 languages. Figures are
+of {folds} folds by site, and nested: a page is judged by a model that has seen no page of its site or design, and the
 calibration and the bound below which it is refused were chosen on the other folds. What is shipped is the mean of the
 models of the folds. The rules and the phrases are written by hand by those who have seen the pages.
 
@@ -61,8 +64,8 @@ _LIMITS = """
 ## Limits
 
 - A few pages a language and kind: what the phrases do not know, in a language that was not trained, is given oftener.
-- Labels are by hand, and some pages are two things (a question of age on a home page; an empty archive). Two that are
-  labelled as healthy are a challenge of Cloudflare and a question of age by their own words, and count as that here.
+- Labels are by hand, and some pages are two things (a question of age on a home page; an empty archive). Four that are
+  labelled as healthy are a challenge of Cloudflare and questions of age by their own words, and count as that here.
 - A teaser that neither declares to be one nor speaks of subscribing at its end looks like a short article.
 - All pages come through the first tier; what the other tiers show of them was not measured.
 - Bodies without markup are not judged by the model: JSON and short texts by their own words, PDF and the like not at all.

@@ -348,6 +348,9 @@ def test_a_page_that_is_declared_to_be_fenced_in_part_says_so(
         (900, "Subscribe to continue reading. Already a subscriber? Log in.", (PageKind.PAYWALL,)),
         (900, "Subscribe to our letter.", ()),
         (9_000, "Subscribe to continue reading. Already a subscriber? Log in.", ()),
+        (180, "Go on for [5 € a month](https://example.com/abo).", (PageKind.PAYWALL,)),
+        (180, "A month of looms costs 5 €. [All looms](https://example.com/looms)", ()),
+        (180, "Looms cost [5 € a month](https://example.com/looms).", ()),
     ],
 )
 def test_a_teaser_is_known_by_its_end(length: int, end: str, walls: tuple[PageKind, ...]) -> None:
@@ -381,17 +384,28 @@ def test_what_came_without_markup_may_be_an_error_too(body: str, code: Code | No
     assert code_of(len(body), markup=False, visible=body) == code
 
 
-def test_the_login_that_was_asked_for_is_a_page() -> None:
-    traits = PageTraits(title="Log in", html_chars=9_000, chars=300)
-    wall = Assessment(0.1, PageKind.LOGIN_WALL, login=0.95)
+@pytest.mark.parametrize(
+    ("kind", "asked", "other"),
+    [
+        (PageKind.LOGIN_WALL, "/login", "/looms"),
+        (PageKind.LOGIN_WALL, "/pl/logowanie/", "/signature-looms"),
+        (PageKind.PAYWALL, "/abonnement", "/premium/the-looms"),
+        (PageKind.NOT_FOUND, "/help/what-404-means", "/item/404"),
+        (PageKind.RATE_LIMITED, "/docs/rate-limits", "/docs/looms"),
+        (PageKind.MAINTENANCE, "/incidents/9xk2m7", "/statutes/of-looms"),
+    ],
+)
+def test_what_looks_like_a_stand_in_is_a_page_where_it_was_asked_for(kind: PageKind, asked: str, other: str) -> None:
+    traits = PageTraits(title="Looms", html_chars=9_000, chars=300)
+    assessed = Assessment(0.1, kind, tuple(0.95 if one is kind else 0.001 for one in PageKind))
 
-    asked, other = (
-        judge(claim(300, traits=traits, url=url, final_url=url), lambda _: wall)
-        for url in ("https://example.com/login", "https://example.com/looms")
-    )
+    judged = [
+        judge(claim(300, traits=traits, url=url, final_url=url, visible="Log in"), lambda _: assessed)
+        for url in (f"https://example.com{asked}", f"https://example.com{other}")
+    ]
 
-    assert (asked.code, other.code) == (None, Code.AUTH_MISSING_SESSION)
-    assert asked.probability > 0.9
+    assert [one.code is None for one in judged] == [True, False]
+    assert judged[0].probability > 0.9
 
 
 @pytest.mark.parametrize(
