@@ -14,7 +14,7 @@ from actors.gateway.http import EVENTS, answer
 from actors.gateway.request import RequestContext
 from actors.gateway.rest.routing import Addressed, Endpoint, Tag
 from actors.gateway.rest.streaming import CollectionDownload, NewsStream
-from actors.gateway.rest.through_gate import calling, tool_endpoint
+from actors.gateway.rest.through_gate import calling, naming, tool_endpoint
 from protocol.collection_views import (
     MAX_IMPORT_BYTES,
     CollectionChanged,
@@ -224,7 +224,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         name="importSources",
         summary="Add the addresses of a list: OPML, bookmarks, a sitemap, a feed, CSV, or one address a line.",
         about="The body is the file as it is, of whatever type. What is known already stays as it is.",
-        run=_import,
+        run=naming(_import, {"collectionId": "id"}),
         params=ImportQuery,
         raw=MAX_IMPORT_BYTES,
         answer=ImportedSources,

@@ -123,12 +123,19 @@ async def refresh(context: ToolDependencies, request: RunTool, arguments: Refres
     return await _capture_result(context, request, history, "auto", CAPTURE_CHARS)
 
 
+def _check_webhook(context: ToolDependencies, webhook: str) -> None:
+    try:
+        context.integrations.check(webhook, CHANGED)
+    except FaultError as error:
+        raise FaultError(error.fault.of_field("webhook")) from None
+
+
 async def watch(context: ToolDependencies, request: RunTool, arguments: WatchCollection) -> ToolResult:
     """Have the pages of a collection read anew again and again, or no more."""
     journal = CollectionLog(context.collections)
     webhook = "" if arguments.webhook is UNSET else arguments.webhook
     if webhook:
-        context.integrations.check(webhook, CHANGED)
+        _check_webhook(context, webhook)
     while True:
         created, history = await journal.collection(arguments.collection_id, request.caller)
         line = CollectionWatched(
