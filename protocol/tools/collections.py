@@ -9,19 +9,20 @@ from msgspec import UNSET, Meta, UnsetType
 
 from protocol.access import Scope
 from protocol.documents import NonEmpty
+from protocol.shapes import Worded
 from protocol.tools.tool import Risk, Tool, ToolArguments, WithoutArguments, by_name
 
 RUNNER: Final = "runner"
 """Who runs them, as its subject names it."""
 
-Tags = tuple[NonEmpty, ...] | UnsetType
+Tags = tuple[Worded, ...] | UnsetType
 Count = Annotated[int, Meta(ge=1, le=1_000_000)] | UnsetType
 
 
 class CreateCollection(ToolArguments, frozen=True, kw_only=True):
     """Begin a collection of sources."""
 
-    title: NonEmpty
+    title: Worded
     tags: Tags = UNSET
 
 
@@ -78,7 +79,7 @@ class RunTransform(ToolArguments, frozen=True, kw_only=True):
 class SaveArtifact(ToolArguments, frozen=True, kw_only=True):
     """Keep a text."""
 
-    title: NonEmpty
+    title: Worded
     markdown: str
     tags: Tags = UNSET
     redaction: Literal["default", "none"] | UnsetType = UNSET

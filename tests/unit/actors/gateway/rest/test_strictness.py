@@ -59,6 +59,8 @@ STORED = '{"domain": "a.example", "state": {"origins": [{"origin": "https://a.ex
         ("/api/tools/calculator", '{"expression": [1, {"n": -1e999}]}', "expression[1].n"),
         ("/api/sessions", STORED, "state.origins[0].indexedDB[0]"),
         ("/api/act", f'{{"goal": "Buy", "url": "{URL}", "values": {{"size": 7}}}}', "values"),
+        ("/api/collections", '{"title": " \u00a0"}', "title"),
+        ("/api/collections", '{"title": "Looms", "tags": [""]}', "tags[0]"),
     ],
 )
 async def test_what_is_wrong_within_a_body_is_told_by_its_path(path: str, body: str, field: str) -> None:
