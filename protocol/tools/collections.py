@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final, Literal
 from msgspec import UNSET, Meta, UnsetType
 
 from protocol.access import Scope
+from protocol.collections import CaptureChars
 from protocol.documents import NonEmpty
 from protocol.shapes import Worded
 from protocol.tools.tool import Risk, Tool, ToolArguments, WithoutArguments, by_name
@@ -16,7 +17,6 @@ RUNNER: Final = "runner"
 """Who runs them, as its subject names it."""
 
 Tags = tuple[Worded, ...] | UnsetType
-Count = Annotated[int, Meta(ge=1, le=1_000_000)] | UnsetType
 
 
 class CreateCollection(ToolArguments, frozen=True, kw_only=True):
@@ -59,7 +59,7 @@ class CaptureSource(ToolArguments, frozen=True, kw_only=True):
     collection_id: NonEmpty
     url: NonEmpty
     mode: Literal["auto", "article", "list"] | UnsetType = UNSET
-    max_chars: Count = UNSET
+    max_chars: CaptureChars | UnsetType = UNSET
 
 
 class RefreshSource(ToolArguments, frozen=True, kw_only=True):

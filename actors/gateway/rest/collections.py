@@ -24,6 +24,7 @@ from protocol.collection_views import (
     ImportFormat,
     SourceContent,
 )
+from protocol.collections import MAX_ADDED, CaptureChars
 from protocol.pages import Url
 from protocol.tools.collections import CreateCollection, NoteItem, UrlItem
 
@@ -62,7 +63,7 @@ class ImportQuery(CollectionPath, frozen=True, kw_only=True, forbid_unknown_fiel
 class SourcesBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The pages and notes that are added."""
 
-    sources: tuple[UrlItem | NoteItem, ...]
+    sources: Annotated[tuple[UrlItem | NoteItem, ...], Meta(max_length=MAX_ADDED)]
 
 
 class CaptureBody(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True, omit_defaults=True):
@@ -70,7 +71,7 @@ class CaptureBody(Struct, frozen=True, kw_only=True, rename="camel", forbid_unkn
 
     url: Url
     mode: Literal["auto", "article", "list"] | UnsetType = UNSET
-    max_chars: Annotated[int, Meta(ge=1, le=1_000_000)] | UnsetType = UNSET
+    max_chars: CaptureChars | UnsetType = UNSET
 
 
 class WatchBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -61,6 +61,7 @@ STORED = '{"domain": "a.example", "state": {"origins": [{"origin": "https://a.ex
         ("/api/act", f'{{"goal": "Buy", "url": "{URL}", "values": {{"size": 7}}}}', "values"),
         ("/api/collections", '{"title": " \u00a0"}', "title"),
         ("/api/collections", '{"title": "Looms", "tags": [""]}', "tags[0]"),
+        ("/api/collections/col_1/capture", f'{{"url": "{URL}", "maxChars": 200001}}', "maxChars"),
     ],
 )
 async def test_what_is_wrong_within_a_body_is_told_by_its_path(path: str, body: str, field: str) -> None:
