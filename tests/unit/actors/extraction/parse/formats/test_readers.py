@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from html import escape
 
 import pytest
 from hypothesis import given
@@ -89,7 +90,8 @@ RSS = """<?xml version="1.0"?><rss xmlns:dc="x"><channel><title>Notes</title><de
 <pubDate>Mon, 01 Jan 2024 10:00:00 GMT</pubDate><dc:creator>Ann</dc:creator></item>
 <item><title><![CDATA[Two & three]]></title><link>javascript:alert(1)</link></item></channel></rss>"""
 ATOM = """<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="en"><title>Notes</title><subtitle>On looms</subtitle>
-<entry><title>One</title><link rel="self" href="/self"/><link href="/1"/><summary>bold words</summary>
+<entry><title>One</title><link rel="self" href="/self"/><link href="/1"/>
+<summary type="html">&lt;b>bold&lt;/b> words</summary>
 <published>2024-01-01T10:00:00+00:00</published><author><name>Ann</name></author></entry>
 <entry><title>Two &amp; three</title></entry></feed>"""
 JSON_FEED = json.dumps(
@@ -127,7 +129,9 @@ def test_feeds(kind: BodyKind, feed: str) -> None:
     found = read_text(kind, feed, URL)
 
     assert found == ParsedDocument(
-        markdown=("## [One](<https://a.example/1>)\n\nAnn, 2024-01-01T10:00:00+00:00\n\nbold words\n\n## Two & three"),
+        markdown=(
+            "## [One](<https://a.example/1>)\n\nAnn, 2024-01-01T10:00:00+00:00\n\n**bold** words\n\n## Two & three"
+        ),
         text="One\nbold words\nTwo & three",
         source=Source.STRUCTURED_DATA,
         title="Notes",
@@ -136,6 +140,33 @@ def test_feeds(kind: BodyKind, feed: str) -> None:
             description="On looms", language="en", modified="2024-01-01T10:00:00+00:00", site_name="Notes"
         ),
     )
+
+
+ATOM_SUMMARY = "<summary>{}</summary>"
+
+
+@pytest.mark.parametrize(
+    ("summary", "markdown"),
+    [
+        (ATOM_SUMMARY.format(escape("<p>A <a href='/2'>link</a></p>")), "A [link](https://a.example/2)"),
+        (ATOM_SUMMARY.format(escape(escape("<p>Escaped <b>twice</b></p>"))), "Escaped **twice**"),
+        (ATOM_SUMMARY.format(escape("<h1>Warps</h1><ul><li>one<li onclick=x()>two</ul>")), "### Warps\n\n- one\n- two"),
+        ("<summary type='text'>Use &lt;b&gt; for a &lt; b.</summary>", "Use \\<b> for a < b."),
+        ("<content type='xhtml' xmlns:h='b'><h:p>Use &lt;b&gt;.</h:p><h:p>2</h:p></content>", "Use \\<b>.\n\n2"),
+    ],
+)
+def test_the_summaries_of_a_feed_are_written_as_pages_are(summary: str, markdown: str) -> None:
+    found = read_text(BodyKind.XML, f"<feed><entry><title>One</title>{summary}</entry></feed>", URL)
+
+    assert found.markdown == f"## One\n\n{markdown}"
+
+
+def test_a_long_summary_ends_with_a_whole_block() -> None:
+    summary = ATOM_SUMMARY.format(escape(f"<p>{'x' * 900}</p>" * 5))
+
+    found = read_text(BodyKind.XML, f"<feed><entry><title>One</title>{summary}</entry></feed>", URL)
+
+    assert found.markdown == f"## One\n\n{'x' * 900}\n\n{'x' * 900}"
 
 
 def test_a_site_map_is_a_list_of_links() -> None:
