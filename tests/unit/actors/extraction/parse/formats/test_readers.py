@@ -224,6 +224,37 @@ def test_of_a_table_of_more_than_is_written_the_rows_are_counted() -> None:
     assert found.markdown.endswith("|\n\n*(2,000 rows; the first 992 are written)*")
 
 
+@pytest.mark.parametrize(
+    ("text", "markdown"),
+    [
+        ("See [two](../2 'x').", "See [two](https://a.example/2 'x')."),
+        ("![loom](<../a loom.png>)", "![loom](https://a.example/a%20loom.png)"),
+        ("[![badge](b.svg)](/ci)", "[![badge](https://a.example/b.svg)](https://a.example/ci)"),
+        ("[`run`](run.md#a_(b))", "[`run`](https://a.example/run.md#a_%28b%29)"),
+        ("[two][r]\n\n[r]: 2.md 'x'", "[two][r]\n\n[r]: https://a.example/2.md 'x'"),
+        ("1. One\n\n    [two](2.md)", "1. One\n\n    [two](https://a.example/2.md)"),
+        ("[part](#part) [mail](mailto:ann@a.example)", None),
+        ("`[a](b.md)` and ``[a](`b.md)``", None),
+        ("~~~\n[a](b.md)\n~~~", None),
+        ("A:\n\n    [a](b.md)", None),
+        ("\\[a\\](b.md)", None),
+    ],
+)
+def test_links_of_markdown_are_made_absolute_and_code_is_left_alone(text: str, markdown: str | None) -> None:
+    assert read_text(BodyKind.MARKDOWN, text, "https://a.example/1.md").markdown == (markdown or text)
+
+
+def test_links_of_markdown_are_those_that_are_links() -> None:
+    text = "[`run`](run.md) [![badge](b.svg)](/ci) `[a](a.md)`\n\n```\n[b](b.md)\n```\n[part](#part)"
+
+    links = read_text(BodyKind.MARKDOWN, text, "https://a.example/1.md").links
+
+    assert [(one.url, one.text) for one in links] == [
+        ("https://a.example/run.md", "`run`"),
+        ("https://a.example/ci", "badge"),
+    ]
+
+
 def test_markdown_is_markdown() -> None:
     text = (
         '---\ntitle: "On looms"\nauthor: Ann\ndate: 2024-01-01\nlang: en\n---\n# Looms #\n\n*old* [one](../1 "x")\n\n'
@@ -231,7 +262,7 @@ def test_markdown_is_markdown() -> None:
     )
     found = read_text(BodyKind.MARKDOWN, text, URL)
 
-    body = text.partition("---\n# ")[2]
+    body = text.partition("---\n# ")[2].replace("../1", "https://a.example/1")
     assert found == ParsedDocument(
         markdown=f"# {body}".strip(),
         text=f"# {body}".strip(),
