@@ -286,7 +286,7 @@ def _entry_parts(entry: FeedEntry, url: str, write: WriteMarkup) -> Iterator[str
         head.append(render.Paragraph(children=(render.Text(text=byline),)))
     yield render.to_markdown(render.Doc(children=tuple(head))).strip()
     base = link.url if link else url
-    below = _HEADING.sub(lambda found: f"{found[1]}{int(found[2]) + 2}", entry.summary[:_MAX_MARKUP_CHARS])
+    below = _HEADING.sub(lambda heading: f"{heading[1]}{int(heading[2]) + 2}", entry.summary[:_MAX_MARKUP_CHARS])
     if summary := write(below, base).strip():
         yield _shortened(summary) or plain_markup(entry.summary, base).strip()
 
