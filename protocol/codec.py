@@ -89,6 +89,7 @@ def malformed(code: Code, complaint: str, kind: Any = None) -> MalformedError:
     absent = _FIELD.fullmatch(reason)
     name = f"{path}.{absent[2]}" if absent else path
     name = _shortened(name.removeprefix("."))
+    field = name.partition("[...]")[0]  # msgspec does not say which key of a map it was
     words: tuple[str, ...] = ()
     if kind is not None and code is Code.VALIDATION_INVALID_REQUEST:
         if reason.startswith(NO_CHOICE):
@@ -97,8 +98,8 @@ def malformed(code: Code, complaint: str, kind: Any = None) -> MalformedError:
             words = fields(kind, path)
     reason = in_words(reason)
     reason = f"{_shortened(reason)}; there are {', '.join(words)}" if words else _shortened(reason)
-    message = f"{name}: {reason}" if name else reason
-    return MalformedError(fault(code, message, field=name or None))
+    message = f"{name}: {reason}" if field else reason
+    return MalformedError(fault(code, message, field=field or None))
 
 
 def parted(complaint: str) -> tuple[str, str]:

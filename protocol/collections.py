@@ -29,6 +29,7 @@ MAX_ADDED: Final = 1_000
 
 MAX_NOTE_CHARS: Final = 200_000
 MAX_CAPTURE_CHARS: Final = 200_000
+CaptureChars = Annotated[int, Meta(ge=1, le=MAX_CAPTURE_CHARS)]
 CAPTURE_CHARS: Final = 24_000
 SHARED_RUNNERS: Final = 4
 """How many runners one key may keep busy with captures while others wait; what it has more waits in its line."""

@@ -213,6 +213,12 @@ class Fault(Struct, frozen=True, kw_only=True, omit_defaults=True):
         )
         return msgspec.structs.replace(self, context=context)
 
+    def of_field(self, field: str) -> Fault:
+        """Return the same fault of a field that the client calls otherwise, in its message, too."""
+        former = f"{self.field}: "
+        message = f"{field}: {self.message.removeprefix(former)}" if self.message.startswith(former) else self.message
+        return msgspec.structs.replace(self, field=field, message=message)
+
 
 class FaultError(Exception):
     """A Fault on its way up; raise it anywhere in a handler and it crosses the bus as it is."""

@@ -6,7 +6,9 @@ import ast
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Annotated, Final
+
+from msgspec import Meta
 
 _COMPLAINT: Final = re.compile(r"Expected `str` matching regex (['\"].*['\"])", re.DOTALL)
 _EMPTY: Final = "Expected `str` of length >= 1"
@@ -19,6 +21,9 @@ _ASCII = "ASCII letters, digits and punctuation without a space, such as Xk3-9f"
 
 WORDED: Final = r"[^\s\x1c-\x1f\x85\ufeff]"
 """What has more than blanks, whether Python or ECMAScript is asked which signs are such."""
+
+Worded = Annotated[str, Meta(min_length=1, pattern=WORDED)]
+"""A title, a name, and what else has to have a sign that is seen."""
 
 SHAPES: Mapping[str, str] = MappingProxyType(
     {

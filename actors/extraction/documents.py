@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from functools import partial
 from importlib import import_module
 from types import MappingProxyType
 from urllib.parse import unquote, urlsplit
@@ -17,6 +18,7 @@ from actors.extraction.parse.formats import data_files, images, markdown, xml_da
 from actors.extraction.parse.formats.document import MAX_TITLE_CHARS, Clock, ParsedDocument, bounded
 from actors.extraction.parse.formats.kinds import BodyKind
 from actors.extraction.parse.text import clean, one_line
+from actors.extraction.write.writer import fragment_markdown
 from protocol.browse import SelectorAttempt, TitleAttempt
 from protocol.confidence import Confidence, Source, confidence
 from protocol.documents import PageParts, WebObservationSummary
@@ -150,9 +152,9 @@ def _is_laid_out(text: str) -> bool:
 
 _READERS: Mapping[BodyKind, Callable[[str, str], ParsedDocument | None]] = MappingProxyType(
     {
-        BodyKind.JSON: data_files.read_json,
+        BodyKind.JSON: partial(data_files.read_json, write=fragment_markdown),
         BodyKind.NDJSON: data_files.read_json_lines,
-        BodyKind.XML: xml_data.read,
+        BodyKind.XML: partial(xml_data.read, write=fragment_markdown),
         BodyKind.CSV: data_files.read_csv,
         BodyKind.SVG: images.read_svg,
         BodyKind.MARKDOWN: markdown.read,

@@ -41,6 +41,14 @@ class HttpStatusError(FaultError):
         self.headers = headers
 
 
+def of_field(error: FaultError, field: str) -> FaultError:
+    """Return the same error of a field that the client calls otherwise."""
+    failure = error.fault.of_field(field)
+    if isinstance(error, HttpStatusError):
+        return HttpStatusError(failure, error.status, error.headers)
+    return FaultError(failure)
+
+
 def answer(content: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """Answer with JSON."""
     return Response(msgspec.json.encode(content), status, headers, JSON)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, TypeVar, cast
 from urllib.parse import parse_qsl, unquote_to_bytes
 
@@ -29,6 +30,7 @@ IDEMPOTENCY_KEY = "Idempotency-Key"
 MAX_KEY_CHARS = 200
 _KEY = re.compile(f"[!-~]{{1,{MAX_KEY_CHARS}}}")
 _FLOAT = "got `float`"
+_BEYOND = "Number out of range"
 _anything = Decoder[Any](Any, Code.VALIDATION_INVALID_REQUEST)
 _READ_APART_BYTES = 65_536
 """A body that is larger is looked through in a thread."""
@@ -86,6 +88,8 @@ def decoded(decoder: Decoder[T], body: bytes) -> T:
     try:
         return decoder.decode(body)
     except MalformedError as error:
+        if _BEYOND in error.fault.message:
+            raise _too_large_number(error, body) from None
         if _FLOAT not in error.fault.message:
             raise
         return _decoded_whole(decoder, body)
@@ -95,16 +99,19 @@ def anything(body: bytes) -> Any:
     """Read a body as whatever JSON it is; that of a request which was refused may be none after the mistake.
 
     Raises:
-        MalformedError: it is not JSON.
+        MalformedError: it is not JSON, or has a number that no reader has room for.
     """
-    return _anything.decode(body)
+    try:
+        return _anything.decode(body)
+    except MalformedError as error:
+        raise (_too_large_number(error, body) if _BEYOND in error.fault.message else error) from None
 
 
 async def check_keys(body: bytes) -> None:
-    """Refuse JSON, which was read already, in which a key stands twice: readers disagree which one counts.
+    """Refuse JSON, which was read already, with what readers disagree on: a key that stands twice, an endless number.
 
     Raises:
-        MalformedError: that key.
+        MalformedError: where that stands.
     """
     if len(body) > _READ_APART_BYTES:
         await to_thread.run_sync(_look_through, body)
@@ -196,6 +203,10 @@ def _whole(value: Any) -> Any:
 def _look_through(body: bytes) -> None:
     try:
         _decoder.decode(body.decode())
+    except _TwiceError:
+        raise _at(_first(body, _is_twice), "stands in the body more than once") from None
+    except _EndlessError:
+        raise _at(_first(body, _is_endless), _BEYOND) from None
     except RecursionError:
         raise _too_deep() from None
 
@@ -204,14 +215,68 @@ def _too_deep() -> MalformedError:
     return MalformedError(fault(Code.VALIDATION_INVALID_REQUEST, "Nested too deeply"))
 
 
+class _TwiceError(ValueError):
+    """A key stands twice in one object."""
+
+
+class _EndlessError(ValueError):
+    """A number is beyond what a float holds."""
+
+
+def _too_large_number(error: MalformedError, body: bytes) -> MalformedError:
+    """Return the error for a number that is out of range, with its path, which msgspec does not know within a map."""
+    path = _first(body, _is_endless) if len(body) <= _READ_APART_BYTES else ""
+    return _at(path, _BEYOND) if path else error
+
+
+def _number(text: str) -> None:
+    if math.isinf(float(text)):
+        raise _EndlessError
+
+
 def _unique(pairs: list[tuple[str, Any]]) -> None:
-    names = {name for name, _ in pairs}
-    if len(names) < len(pairs):
-        known = set[str]()
-        for name, _ in pairs:
-            if name in known:
-                raise _at(name, "stands in the body more than once")
-            known.add(name)
+    if len({name for name, _ in pairs}) < len(pairs):
+        raise _TwiceError
+
+
+def _first(body: bytes, wrong: Callable[[str, Any, Collection[str]], bool]) -> str:
+    """Return the path of the first value that is wrong by its name, itself and the names before it; '' where none is.
+
+    What cannot be read to its end has none.
+    """
+    try:
+        return next(_wrong(_paired.decode(body.decode()), "", wrong), "")
+    except (ValueError, RecursionError):
+        return ""
+
+
+def _wrong(value: Any, path: str, wrong: Callable[[str, Any, Collection[str]], bool]) -> Iterator[str]:
+    known = set[str]()
+    for name, inner in _inside(value):
+        step = f"{path}{name}" if name.startswith("[") else f"{path}.{name}".removeprefix(".")
+        if wrong(name, inner, known):
+            yield step
+        known.add(name)
+        yield from _wrong(inner, step, wrong)
+
+
+def _inside(value: Any) -> Iterable[tuple[str, Any]]:
+    """Return what an object, as pairs, or an array holds."""
+    match value:
+        case tuple():
+            return cast("tuple[tuple[str, Any], ...]", value)
+        case list():
+            return ((f"[{index}]", inner) for index, inner in enumerate(cast("Iterable[Any]", value)))
+        case _:
+            return ()
+
+
+def _is_endless(_name: str, value: Any, _known: Collection[str]) -> bool:
+    return isinstance(value, float) and math.isinf(value)
+
+
+def _is_twice(name: str, _value: Any, known: Collection[str]) -> bool:
+    return name in known
 
 
 def _at(name: str, complaint: str) -> MalformedError:
@@ -244,4 +309,5 @@ def _declared(request: Request) -> int:
     return int(length) if length.isdecimal() else 0
 
 
-_decoder = json.JSONDecoder(object_pairs_hook=_unique)
+_decoder = json.JSONDecoder(object_pairs_hook=_unique, parse_int=_number, parse_float=_number)
+_paired = json.JSONDecoder(object_pairs_hook=tuple, parse_int=float)

@@ -27,7 +27,7 @@ from protocol.acting.chats import (
     ListChats,
     OpenChat,
 )
-from protocol.acting.interact import ChatId, Interact, InteractData, InteractRequest
+from protocol.acting.interact import ChatId, ClientTab, Interact, InteractData, InteractRequest
 from protocol.acting.tasks import ActingStatus, AskTask, TaskId, TaskState
 from protocol.faults import Code, FaultError, fault
 
@@ -124,7 +124,7 @@ class BeginChat(Struct, frozen=True, kw_only=True, rename="camel"):
     url: Annotated[str, Meta(max_length=MAX_URL_CHARS)] = ""
     domain: Annotated[str, Meta(max_length=255)] = ""
     title: Annotated[str, Meta(max_length=MAX_TITLE_CHARS)] = ""
-    tab_id: Annotated[int, Meta(ge=1)] | None = None
+    tab_id: ClientTab | None = None
     initial_query: Annotated[str, Meta(max_length=10_000)] = ""
 
 

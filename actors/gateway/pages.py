@@ -28,6 +28,9 @@ from protocol.subjects import BROWSE, SESSION_HEALTH, SESSION_LIST
 from protocol.tools.web import DEFAULT_AT_ONCE, MAX_AT_ONCE, MAX_URLS
 from protocol.urls import without_userinfo
 
+OPTIONS = "options."
+"""What stands before the name of an option where options have a place of their own."""
+
 _TELL_MS = 500
 """What the navigator gets beyond the time of a page, to say what came of it."""
 
@@ -124,7 +127,10 @@ async def browse(
     except FaultError as error:
         raise FaultError(await advised(app, request, error.fault, page)) from None
     request.usage.page_read(browsed.page.tier, browsed.pages)
-    return to_result(browsed, page.options, for_model=for_model)
+    try:
+        return to_result(browsed, page.options, for_model=for_model)
+    except FaultError as error:
+        raise FaultError(error.fault.of_field(f"{OPTIONS}{error.fault.field}")) from None
 
 
 def check_scope(request: RequestContext, options: BrowseOptions) -> None:
@@ -151,7 +157,7 @@ async def with_login(app: AppContext, request: RequestContext, page: BrowsePage)
     named = NamedSession(domain=site, profile=profile, caller=caller)
     if (await app.bus.call(SESSION_HEALTH, named, wait_ms=app.grace_ms)).health is SessionHealth.NOT_FOUND:
         message = f"No session is saved for {site} in the profile {profile}."
-        raise FaultError(fault(Code.AUTH_MISSING_SESSION, message, field="options.sessionProfile"))
+        raise FaultError(fault(Code.AUTH_MISSING_SESSION, message, field=f"{OPTIONS}sessionProfile"))
     passed = login_pass(app.bus.seal, caller, profile, page.url, now_ms() + PAGE_MS)
     return structs.replace(page, caller=caller, login=passed)
 

@@ -9,6 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 from protocol.acting.steps import BlockerKind, PlanStepStatus
 from protocol.acting.tasks import MAX_GOAL_CHARS, TaskId
 from protocol.acting.tree import ReceivedInput, ScrollContainer, SemanticNode, SemanticNodeV2, Viewport
+from protocol.shapes import Worded
 
 MAX_SCREENSHOT_CHARS: Final = 2_000_000
 MAX_SKELETON_CHARS: Final = 100_000
@@ -32,6 +33,9 @@ SentPicture = Annotated[
         description="A JPEG, PNG or WebP in base64, with or without the head of a data URL.",
     ),
 ]
+ClientTab = Annotated[int, Meta(ge=1, le=2**53 - 1)]
+"""The number that a client has for its tab, an integer that every reader of JSON takes as it is (RFC 8259 §6)."""
+
 ChatId = TaskId
 """A chat session; a UUID like that of a task."""
 
@@ -76,12 +80,12 @@ class InteractRequest(Struct, frozen=True, kw_only=True, rename="camel", omit_de
     `url` it is a request for words alone. A `screenshot` that is null is the same as before.
     """
 
-    query: Annotated[str, Meta(min_length=1, max_length=MAX_GOAL_CHARS)]
+    query: Annotated[Worded, Meta(max_length=MAX_GOAL_CHARS)]
     url: Annotated[str, Meta(max_length=8_192)] | None = None
     dom: Annotated[str, Meta(max_length=MAX_DOM_CHARS)] | None = None
     task_id: TaskId | None = None
     session_id: ChatId | None = None
-    tab_id: Annotated[int, Meta(ge=1)] | None = None
+    tab_id: ClientTab | None = None
     domain: Annotated[str, Meta(max_length=255)] | None = None
     title: Annotated[str, Meta(max_length=500)] | None = None
     last_action_status: Literal["success", "failure", "pending"] | None = None

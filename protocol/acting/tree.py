@@ -53,6 +53,9 @@ class NodeScroll(Struct, frozen=True, kw_only=True):
     more: bool = field(name="h", default=False)
 
 
+NodeId = Annotated[str, Meta(min_length=1)]
+
+
 class SemanticNode(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One node (001 §6.4): short keys on the wire, whole names here.
 
@@ -61,7 +64,7 @@ class SemanticNode(Struct, frozen=True, kw_only=True, omit_defaults=True):
     `circle` and the like of a drawing, its colour where that was asked for, and a CSS selector beside the id.
     """
 
-    id: str = field(name="i")
+    id: NodeId = field(name="i")
     role: str = field(name="r")
     name: str = field(name="n", default="")
     value: str | None = field(name="v", default=None)
@@ -192,7 +195,7 @@ class AskTree(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class SemanticNodeV2(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
     """A node with whole keys (001 §6.4, V2), a projection of the same snapshot."""
 
-    id: str
+    id: NodeId
     role: str
     name: str = ""
     value: str | None = None

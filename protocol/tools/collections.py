@@ -8,20 +8,21 @@ from typing import Annotated, Any, Final, Literal
 from msgspec import UNSET, Meta, UnsetType
 
 from protocol.access import Scope
+from protocol.collections import CaptureChars
 from protocol.documents import NonEmpty
+from protocol.shapes import Worded
 from protocol.tools.tool import Risk, Tool, ToolArguments, WithoutArguments, by_name
 
 RUNNER: Final = "runner"
 """Who runs them, as its subject names it."""
 
-Tags = tuple[NonEmpty, ...] | UnsetType
-Count = Annotated[int, Meta(ge=1, le=1_000_000)] | UnsetType
+Tags = tuple[Worded, ...] | UnsetType
 
 
 class CreateCollection(ToolArguments, frozen=True, kw_only=True):
     """Begin a collection of sources."""
 
-    title: NonEmpty
+    title: Worded
     tags: Tags = UNSET
 
 
@@ -58,7 +59,7 @@ class CaptureSource(ToolArguments, frozen=True, kw_only=True):
     collection_id: NonEmpty
     url: NonEmpty
     mode: Literal["auto", "article", "list"] | UnsetType = UNSET
-    max_chars: Count = UNSET
+    max_chars: CaptureChars | UnsetType = UNSET
 
 
 class RefreshSource(ToolArguments, frozen=True, kw_only=True):
@@ -78,7 +79,7 @@ class RunTransform(ToolArguments, frozen=True, kw_only=True):
 class SaveArtifact(ToolArguments, frozen=True, kw_only=True):
     """Keep a text."""
 
-    title: NonEmpty
+    title: Worded
     markdown: str
     tags: Tags = UNSET
     redaction: Literal["default", "none"] | UnsetType = UNSET

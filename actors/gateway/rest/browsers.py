@@ -9,7 +9,8 @@ from starlette.responses import Response
 
 from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
-from actors.gateway.http import HttpStatusError, answer
+from actors.gateway.http import HttpStatusError, answer, of_field
+from actors.gateway.http_input import IDEMPOTENCY_KEY
 from actors.gateway.request import RequestContext
 from actors.gateway.rest.routing import Addressed, Endpoint, Tag
 from actors.gateway.rest.through_gate import GATE_INSIDE, called
@@ -144,7 +145,13 @@ async def _act(app: AppContext, request: RequestContext, arguments: Addressed[Br
         message = "tool: it is no tool of the browser; GET /api/tools lists them"
         raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field="tool"))
     given = {**arguments.body.arguments, "sessionId": arguments.params.id}
-    return await called(app, request, name, given, by_hand=True)
+    try:
+        return await called(app, request, name, given, by_hand=True)
+    except FaultError as error:
+        field = error.fault.field
+        if field is None or field == IDEMPOTENCY_KEY:
+            raise
+        raise of_field(error, "id" if field == "sessionId" else f"arguments.{field}") from None
 
 
 async def _watched(app: AppContext, request: RequestContext, do: Watching) -> Any:

@@ -14,7 +14,7 @@ from actors.gateway.http import EVENTS, answer
 from actors.gateway.request import RequestContext
 from actors.gateway.rest.routing import Addressed, Endpoint, Tag
 from actors.gateway.rest.streaming import CollectionDownload, NewsStream
-from actors.gateway.rest.through_gate import calling, tool_endpoint
+from actors.gateway.rest.through_gate import calling, naming, tool_endpoint
 from protocol.collection_views import (
     MAX_IMPORT_BYTES,
     CollectionChanged,
@@ -24,6 +24,7 @@ from protocol.collection_views import (
     ImportFormat,
     SourceContent,
 )
+from protocol.collections import MAX_ADDED, CaptureChars
 from protocol.pages import Url
 from protocol.tools.collections import CreateCollection, NoteItem, UrlItem
 
@@ -62,7 +63,7 @@ class ImportQuery(CollectionPath, frozen=True, kw_only=True, forbid_unknown_fiel
 class SourcesBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The pages and notes that are added."""
 
-    sources: tuple[UrlItem | NoteItem, ...]
+    sources: Annotated[tuple[UrlItem | NoteItem, ...], Meta(max_length=MAX_ADDED)]
 
 
 class CaptureBody(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True, omit_defaults=True):
@@ -70,7 +71,7 @@ class CaptureBody(Struct, frozen=True, kw_only=True, rename="camel", forbid_unkn
 
     url: Url
     mode: Literal["auto", "article", "list"] | UnsetType = UNSET
-    max_chars: Annotated[int, Meta(ge=1, le=1_000_000)] | UnsetType = UNSET
+    max_chars: CaptureChars | UnsetType = UNSET
 
 
 class WatchBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -224,7 +225,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         name="importSources",
         summary="Add the addresses of a list: OPML, bookmarks, a sitemap, a feed, CSV, or one address a line.",
         about="The body is the file as it is, of whatever type. What is known already stays as it is.",
-        run=_import,
+        run=naming(_import, {"collectionId": "id"}),
         params=ImportQuery,
         raw=MAX_IMPORT_BYTES,
         answer=ImportedSources,

@@ -33,6 +33,7 @@ from protocol.acting.chats import DEFAULT_MESSAGES, MAX_TITLE_CHARS, MOST_MESSAG
 from protocol.acting.interact import ChatId, InteractData, InteractRequest, ShownPlan
 from protocol.acting.tasks import MAX_GOAL_CHARS, TaskId
 from protocol.faults import FaultError
+from protocol.shapes import Worded
 
 T = TypeVar("T")
 Run = Callable[[AppContext, RequestContext, Any], Awaitable[Response]]
@@ -88,19 +89,19 @@ class ChatsRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     offset: Annotated[int, Meta(ge=0, le=MAX_NUMBER, description="Leave out so many.")] = 0
 
 
-class RenameChat(Struct, frozen=True, kw_only=True):
+class RenameChat(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a session is to be called."""
 
-    title: Annotated[str, Meta(min_length=1, max_length=MAX_TITLE_CHARS)]
+    title: Annotated[Worded, Meta(max_length=MAX_TITLE_CHARS)]
 
 
-class ArchiveChat(Struct, frozen=True, kw_only=True, rename="camel"):
+class ArchiveChat(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
     """Which session is to be archived."""
 
     session_id: ChatId
 
 
-class ResumeWords(Struct, frozen=True, kw_only=True):
+class ResumeWords(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What the user says to what a task has asked, or nothing where what stood in the way is gone."""
 
     words: Annotated[str, Meta(max_length=MAX_GOAL_CHARS)] = ""
@@ -195,7 +196,8 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         path="/api/agent/interact",
         name="interact",
         summary="Tell what to do next on a page that the client has, or what more of it is needed.",
-        about="Sent again unchanged, it is answered as before. `interact_per_minute` says how often it may be asked.",
+        about="Fields that are not known are passed over. Sent again unchanged, it is answered as before. "
+        "`interact_per_minute` says how often it may be asked.",
         run=_limited(lambda app: app.interacts, _interact),
         body=InteractRequest,
         answer=InteractAnswer,
@@ -235,6 +237,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         path="/api/session/init",
         name="beginChat",
         summary="Begin a session under an id of the client's, if it was not.",
+        about="Fields that are not known are passed over.",
         run=_chats(_init),
         body=BeginChat,
         answer=Wrapped[ChatBegun],

@@ -27,6 +27,7 @@ from protocol.routes import (
     RouteTable,
     ToolPattern,
 )
+from protocol.shapes import Worded
 
 MAX_MS = 2**53 - 1
 """The largest integer that every reader of JSON takes as it is (RFC 8259 §6)."""
@@ -56,7 +57,7 @@ class OverrideRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """The model that tools of a pattern go to."""
 
     provider: Provider
-    model: Annotated[str, Meta(min_length=1, max_length=200)]
+    model: Annotated[Worded, Meta(max_length=200)]
 
 
 class MetricsRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -83,7 +84,7 @@ class ProviderPath(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 class ProviderTest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """With which model it is tried; without one, with the one that is asked first."""
 
-    model: Annotated[str, Meta(min_length=1, max_length=200)] | None = None
+    model: Annotated[Worded, Meta(max_length=200)] | None = None
 
 
 async def _routes(app: AppContext, _request: RequestContext, _arguments: None) -> Response:

@@ -24,7 +24,7 @@ from actors.gateway.answers import (
 )
 from actors.gateway.app_context import AppContext
 from actors.gateway.errors import http_status
-from actors.gateway.http import MARKDOWN, HttpStatusError, answer, headers_of
+from actors.gateway.http import MARKDOWN, HttpStatusError, answer, headers_of, of_field
 from actors.gateway.pages import advised, with_login
 from actors.gateway.request import RequestContext
 from actors.gateway.rest.packet_types import (
@@ -110,6 +110,7 @@ TASKS = tuple(one.task for one in (*(permitted.call for permitted in PERMITTED.v
 """The names of all tasks that a client may give."""
 
 _IN_PACKET = frozenset({"assistant", "tool_calls"})
+_PARTS = ("input.", "context.")
 _QUESTION = "input.user_message.text"
 
 
@@ -121,12 +122,21 @@ async def _answer(app: AppContext, request: RequestContext, packet: RequestPacke
             if isinstance(task, AnsweringTask):
                 return await _answered(app, request, packet, task)
             result = await _call(app, request, task)
-        except FaultError as error:
+        except FaultError as raised:
+            error = _of_packet(raised)
             status = error.status if isinstance(error, HttpStatusError) else http_status(error.fault)
             if error.fault.code is Code.AUTH_MISSING_SESSION and isinstance(task.args, LoginArguments):
                 status = HTTPStatus.NOT_FOUND
             return answer(_response(packet, error=error.fault), status, headers_of(error, status))
         return answer(_response(packet, result=result))
+
+
+def _of_packet(error: FaultError) -> FaultError:
+    """Return the error of a task with the path of its field in the packet."""
+    field = error.fault.field
+    if field is None or field.startswith(_PARTS):
+        return error
+    return of_field(error, f"context.{field}" if field.startswith("documents") else f"input.task.args.{field}")
 
 
 async def _answered(app: AppContext, request: RequestContext, packet: RequestPacket, task: AnsweringTask) -> Response:

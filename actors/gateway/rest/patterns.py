@@ -15,6 +15,7 @@ from actors.gateway.patterns import PatternsRequest
 from actors.gateway.request import RequestContext
 from actors.gateway.rest.browse import HOST, PAGE_ERRORS
 from actors.gateway.rest.routing import Addressed, Endpoint, Tag
+from actors.gateway.rest.through_gate import naming
 from protocol.pages import Url
 from protocol.patterns.listing import (
     MAX_LISTED,
@@ -118,6 +119,7 @@ async def _feedback(
 _INSIDE = frozenset({500, 503, 504})
 _KNOWN = _INSIDE | {404}
 _GATE = frozenset({403, 404})
+_NAMES = {"patternId": "id"}
 _ID = {"id": "pat_0123456789abcdef0123"}
 _OF: dict[str, Any] = {"tag": Tag.DOMAINS, "params": PatternPath}
 
@@ -171,7 +173,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         path="/api/patterns/{id}",
         name="getPattern",
         summary="Return one pattern, with the JSON Schemas of what its requests are answered.",
-        run=_show,
+        run=naming(_show, _NAMES),
         answer=PatternView,
         errors=_KNOWN,
         example=_ID,
@@ -182,7 +184,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         path="/api/patterns/{id}",
         name="forgetPattern",
         summary="Forget a pattern; it may be learned again.",
-        run=_forget,
+        run=naming(_forget, _NAMES),
         answer=ForgottenPattern,
         errors=_KNOWN,
         scope=Scope.OPERATE,
@@ -195,7 +197,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         name="verifyPattern",
         summary="Render a page, have the pattern make it, and tell whether both say the same.",
         about="Of a hint, which makes no page, its API alone is asked.",
-        run=_verify,
+        run=naming(_verify, _NAMES),
         body=VerifyRequest,
         optional=True,
         answer=PatternVerdict,
@@ -210,7 +212,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         name="callPattern",
         summary="Ask the API of a pattern; it reads only.",
         about="This is the tool `execute_api_call`, which the policy decides about. What the API answers is untrusted.",
-        run=_call,
+        run=naming(_call, _NAMES),
         body=CallRequest,
         optional=True,
         answer=ApiCalled,
@@ -226,7 +228,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         summary="Say whether a pattern was right: its score shifts by 5 % at most.",
         about="This is the tool `ai_feedback`. A caller may say so ten times a minute. The address that is right, "
         "where it is told, becomes a hint.",
-        run=_feedback,
+        run=naming(_feedback, _NAMES),
         body=FeedbackRequest,
         answer=PatternJudged,
         errors=_KNOWN | _GATE,

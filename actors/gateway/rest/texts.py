@@ -17,7 +17,7 @@ from actors.gateway.http import HttpStatusError, answer, download_headers
 from actors.gateway.request import RequestContext
 from actors.gateway.rest.collections import CollectionPath, Id, Limit, Offset
 from actors.gateway.rest.routing import Addressed, Endpoint, Tag
-from actors.gateway.rest.through_gate import calling, outcome_response, tool_endpoint
+from actors.gateway.rest.through_gate import calling, naming, outcome_response, tool_endpoint
 from actors.gateway.tool_calls import ClientCall, call_tool
 from actors.masking import mask, mask_text
 from actors.safe_html import PAGE_POLICY, html_page
@@ -268,7 +268,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         path=f"{_TEXT}/file",
         name="shareText",
         summary="Download a text as Markdown, plain text, JSON, CSV of its tables, or PDF.",
-        run=_file,
+        run=naming(_file, {"artifactId": "id"}),
         params=TextFileQuery,
         media=MEDIA,
         example={**_ID, "format": "markdown"},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from http import HTTPStatus
 from typing import Any, Final, cast
 
@@ -11,7 +11,7 @@ from msgspec import Struct
 from starlette.responses import Response
 
 from actors.gateway.app_context import AppContext
-from actors.gateway.http import HttpStatusError, answer
+from actors.gateway.http import HttpStatusError, answer, of_field
 from actors.gateway.http_input import IDEMPOTENCY_KEY
 from actors.gateway.request import RequestContext
 from actors.gateway.rest.routing import Addressed
@@ -37,7 +37,21 @@ def calling(tool: str, **of_path: str) -> Run:
         given = {of_path.get(name, name): value for name, value in _given(arguments).items()}
         return await called(app, request, tool, given)
 
-    return run
+    return naming(run, {argument: name for name, argument in of_path.items()})
+
+
+def naming(run: Run, names: Mapping[str, str]) -> Run:
+    """Return the same answer to an endpoint, whose errors name fields as its requests do: `names` by the inner ones."""
+
+    async def named(app: AppContext, request: RequestContext, arguments: Any) -> Response:
+        try:
+            return await run(app, request, arguments)
+        except FaultError as error:
+            if (field := names.get(error.fault.field or "")) is None:
+                raise
+            raise of_field(error, field) from None
+
+    return named
 
 
 async def called(

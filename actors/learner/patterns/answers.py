@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import urlsplit
 
+import msgspec
 from msgspec import UNSET, structs
 
 from actors.learner.patterns.sources.source import ApiEndpoint, HintOrigin, slots_of
@@ -16,6 +17,7 @@ from actors.patterns.addresses import fill
 from actors.patterns.slots import fits
 from actors.patterns.templates import AddressSlot
 from actors.patterns.trust import after_feedback, can_bypass, decayed, trust_of
+from protocol.actions import Action
 from protocol.faults import Code, FaultError, fault
 from protocol.patterns.listing import (
     FiledPattern,
@@ -23,6 +25,7 @@ from protocol.patterns.listing import (
     ListPatterns,
     PatternAsker,
     PatternFile,
+    PatternId,
     PatternInfo,
     PatternList,
     PatternRequest,
@@ -109,9 +112,18 @@ def _shown(request: ApiRequest) -> PatternRequest:
 
 
 def listed(patterns: Iterable[PagePattern], request: ListPatterns, now_ms: int) -> PatternList:
-    """Return the patterns that somebody may know of behind a cursor, by domain and id."""
+    """Return the patterns that somebody may know of behind a cursor, by domain and id.
+
+    Raises:
+        FaultError: VALIDATION_INVALID_REQUEST, the cursor is none, or that of the list of another domain.
+    """
     ordered = sorted((one for one in patterns if is_visible(one, request)), key=_place)
-    behind = [one for one in ordered if "/".join(_place(one)) > request.cursor]
+    behind = ordered
+    if request.cursor:
+        last = _read_cursor(request.cursor)
+        if request.domain is not None and ordered and last[0] != ordered[0].domain:
+            raise _no_cursor("it belongs to the list of another domain")
+        behind = [one for one in ordered if _place(one) > last]
     page = behind[: request.limit]
     more = len(behind) > len(page)
     return PatternList(
@@ -121,6 +133,19 @@ def listed(patterns: Iterable[PagePattern], request: ListPatterns, now_ms: int) 
 
 def _place(pattern: PagePattern) -> tuple[str, str]:
     return pattern.domain, pattern.pattern_id
+
+
+def _read_cursor(cursor: str) -> tuple[str, str]:
+    domain, _, pattern_id = cursor.partition("/")
+    try:
+        return domain, msgspec.convert(pattern_id, PatternId)
+    except msgspec.ValidationError:
+        raise _no_cursor("it is none that an answer gave") from None
+
+
+def _no_cursor(why: str) -> FaultError:
+    again = Action(action="start_again", description="Leave the cursor out to list from the beginning.")
+    return FaultError(fault(Code.VALIDATION_INVALID_REQUEST, f"cursor: {why}", field="cursor", actions=(again,)))
 
 
 # -- files -------------------------------------------------------------------------------------------------------------

@@ -215,7 +215,7 @@ class ChatLog(Struct, frozen=True):
 
     def _opened(self, request: OpenChat) -> ChatOpened:
         domain = root_domain(request.url or request.domain)
-        title = request.title or (chat_title(domain, redact.text(request.query)) if request.query else "")
+        title = request.title.strip() or (chat_title(domain, redact.text(request.query)) if request.query else "")
         return ChatOpened(
             session=request.session,
             caller=request.caller,

@@ -21,7 +21,6 @@ from protocol.collections import (
     CAPTURE_CHARS,
     COLLECTION_PREFIX,
     MAX_ADDED,
-    MAX_CAPTURE_CHARS,
     SOURCE_PREFIX,
     CaptureFailed,
     CaptureStatus,
@@ -105,9 +104,6 @@ async def capture(context: ToolDependencies, request: RunTool, arguments: Captur
     adding = _adding(context, request)
     line = adding.line(created, UrlItem(url=arguments.url), "url")
     max_chars = CAPTURE_CHARS if arguments.max_chars is UNSET else arguments.max_chars
-    if max_chars > MAX_CAPTURE_CHARS:
-        message = f"maxChars: {max_chars} is more than {MAX_CAPTURE_CHARS}"
-        raise FaultError(fault(_INVALID, message, field="maxChars"))
     mode = "auto" if arguments.mode is UNSET else arguments.mode
     await adding.check_room(created, 1)
     _, history = await adding.capturing.add(line)
@@ -123,12 +119,19 @@ async def refresh(context: ToolDependencies, request: RunTool, arguments: Refres
     return await _capture_result(context, request, history, "auto", CAPTURE_CHARS)
 
 
+def _check_webhook(context: ToolDependencies, webhook: str) -> None:
+    try:
+        context.integrations.check(webhook, CHANGED)
+    except FaultError as error:
+        raise FaultError(error.fault.of_field("webhook")) from None
+
+
 async def watch(context: ToolDependencies, request: RunTool, arguments: WatchCollection) -> ToolResult:
     """Have the pages of a collection read anew again and again, or no more."""
     journal = CollectionLog(context.collections)
     webhook = "" if arguments.webhook is UNSET else arguments.webhook
     if webhook:
-        context.integrations.check(webhook, CHANGED)
+        _check_webhook(context, webhook)
     while True:
         created, history = await journal.collection(arguments.collection_id, request.caller)
         line = CollectionWatched(

@@ -6,6 +6,7 @@ import csv
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
+from html import escape
 from io import StringIO
 from itertools import islice
 from typing import cast
@@ -14,7 +15,7 @@ import msgspec
 
 from actors.extraction.parse.formats import document, xml_data
 from actors.extraction.parse.formats.document import MAX_CHARS, MAX_TITLE_CHARS, ParsedDocument, bounded, fenced
-from actors.extraction.parse.formats.xml_data import Feed, FeedEntry
+from actors.extraction.parse.formats.xml_data import Feed, FeedEntry, WriteMarkup, plain_markup
 from actors.extraction.parse.text import one_line
 from protocol.confidence import Source
 from protocol.documents import ExtractedTable
@@ -34,15 +35,15 @@ _SAMPLED_LINES = 20
 _MIN_LINES = 2
 
 
-def read_json(text: str, url: str) -> ParsedDocument | None:
-    """Read JSON; None where it is none."""
+def read_json(text: str, url: str, write: WriteMarkup = plain_markup) -> ParsedDocument | None:
+    """Read JSON; None where it is none. `write` writes the entries of a feed."""
     try:
         data: object = msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
         return None
     top = _mapping(data)
     if str(top.get("version", "")).startswith(_FEED_VERSION):
-        return xml_data.feed_document(_feed(top), url)
+        return xml_data.feed_document(_feed(top), url, write)
     named = _first(top, _TITLES) or _first(_mapping(top.get("info")), _TITLES)  # OpenAPI says it there
     pretty = _pretty(text)
     markdown, left_out = fenced(pretty, "json")
@@ -142,9 +143,9 @@ def _feed(top: Mapping[str, object]) -> Feed:
 def _entry(item: Mapping[str, object]) -> FeedEntry:
     people = [_mapping(one) for one in (*_list(item.get("authors")), item.get("author"))]
     return FeedEntry(
-        title=_first(item, ("title",)),
+        title=escape(_first(item, ("title",)), quote=False),
         link=_first(item, ("url", "external_url")),
-        summary=_first(item, ("summary", "content_text")) or xml_data.markup_words(_first(item, ("content_html",))),
+        summary=escape(_first(item, ("summary", "content_text")), quote=False) or _first(item, ("content_html",)),
         published=_first(item, ("date_published", "date_modified")),
         author=next((name for one in people if (name := _first(one, ("name",)))), ""),
     )

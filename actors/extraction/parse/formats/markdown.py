@@ -8,13 +8,12 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from actors.extraction.parse.addresses import absolute
 from actors.extraction.parse.formats.document import MAX_TITLE_CHARS, MAX_WORDS_CHARS, ParsedDocument, bounded
+from actors.extraction.parse.formats.markdown_links import with_absolute_links
 from actors.extraction.parse.formats.xml_data import iso_date
 from actors.extraction.parse.styles import style_hiding
 from actors.extraction.parse.text import one_line
 from protocol.confidence import Source
-from protocol.documents import ExtractedLink
 from protocol.page import Heading, PageFields
 
 _FRONT = re.compile(r"\A\ufeff?(---|\+\+\+)[ \t]*\n(.{0,20000}?)\n(?:\1|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
@@ -22,7 +21,6 @@ _ENTRY = re.compile(r"^([A-Za-z][\w-]{0,40})[ \t]*[:=][ \t]*(.{0,2000}?)[ \t]*$"
 _HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]+(\S.{0,500}?)[ \t]*#*[ \t]*$")
 _UNDERLINE = re.compile(r"^ {0,3}(=+|-+)[ \t]*$")
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
-_LINK = re.compile(r"(?<!!)\[([^\[\]\n]{1,300})\]\(<?([^\s()<>]{1,2000})>?(?:\s[^()\n]{0,300})?\)")
 _MAX_LINKS = 200
 _MAX_HEADINGS = 500
 
@@ -88,7 +86,8 @@ def read(text: str, url: str) -> ParsedDocument | None:
     front = _FRONT.match(text)
     entries = {key.lower(): _unquoted(value) for key, value in _ENTRY.findall(front[2])} if front else {}
     cut, left_out = bounded((text[front.end() :] if front else text).strip())
-    body, invisible = visible_markdown(cut)
+    visible, invisible = visible_markdown(cut)
+    body, links = with_absolute_links(visible, url)
     outline = tuple(islice(_outline(body), _MAX_HEADINGS))
     title = one_line(entries.get("title", ""), MAX_TITLE_CHARS)
     first = min(outline, key=lambda heading: heading.level, default=None)
@@ -98,7 +97,7 @@ def read(text: str, url: str) -> ParsedDocument | None:
         source=Source.STRUCTURED_DATA,
         title=title or (first.text if first else ""),
         title_source=Source.STRUCTURED_DATA if title else Source.HEURISTIC,
-        links=tuple(dict.fromkeys(islice(_links(body, url), _MAX_LINKS))),
+        links=tuple(dict.fromkeys(islice(links, _MAX_LINKS))),
         fields=PageFields(
             description=one_line(entries.get("description") or entries.get("summary", ""), MAX_TITLE_CHARS * 2),
             authors=tuple(filter(None, (one_line(entries.get("author", ""), MAX_WORDS_CHARS),))),
@@ -148,13 +147,6 @@ def _outline(body: str) -> Iterator[Heading]:
         elif not fence and before.strip() and (under := _UNDERLINE.match(line)):
             yield Heading(level=1 if under[1][0] == "=" else 2, text=one_line(before, MAX_TITLE_CHARS))
         before = line
-
-
-def _links(body: str, url: str) -> Iterator[ExtractedLink]:
-    for link in _LINK.finditer(body):
-        href = absolute(url, link[2])
-        if href.startswith(("http://", "https://")):
-            yield ExtractedLink(url=href, text=one_line(link[1], MAX_WORDS_CHARS))
 
 
 def _unquoted(value: str) -> str:

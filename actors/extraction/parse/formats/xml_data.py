@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from email.utils import parsedate_to_datetime
-from html import unescape
+from html import escape, unescape
 from itertools import islice
 
 from msgspec import Struct
@@ -33,19 +33,37 @@ _PROLOGUE_CHARS = 10_000
 
 MAX_ENTRIES = 200
 _MAX_SUMMARY_CHARS = 1_000
+_MAX_SUMMARY_MARKDOWN = 2_000
 _MAX_MARKUP_CHARS = 20_000
 _MAX_LINK_CHARS = 2_048
 _UNSEEN = "script, style, template, iframe, object"
+_TAG = re.compile("<[a-zA-Z/!]")
+_ESCAPED_TWICE = re.compile(r"\s*&lt;([a-z][a-z0-9]{0,9})\b.*&lt;/\1&gt;", re.DOTALL | re.IGNORECASE)
+_PREFIX = re.compile(r"(</?)[\w.-]+:")
+_HEADING = re.compile(r"(</?h)([1-4])\b", re.IGNORECASE)
+_FENCE = "```"
+
+WriteMarkup = Callable[[str, str], str]
+"""Writes a piece of HTML as Markdown; its second argument is the address of the page that it stands on."""
 
 
-def read(text: str, url: str) -> ParsedDocument | None:
-    """Read XML; None where it is none, even when mended. No entity is ever expanded, and nothing is loaded."""
+def plain_markup(markup: str, _base: str) -> str:
+    """Write the words of a piece of HTML as a paragraph."""
+    words = one_line(markup_words(markup), _MAX_SUMMARY_CHARS)
+    return render.to_markdown(render.Doc(children=(render.Paragraph(children=(render.Text(text=words),)),)))
+
+
+def read(text: str, url: str, write: WriteMarkup = plain_markup) -> ParsedDocument | None:
+    """Read XML; None where it is none, even when mended. No entity is ever expanded, and nothing is loaded.
+
+    `write` writes the summaries of a feed.
+    """
     root = parsed(text)
     if root is None:
         return None
     match local(root):
         case "rss" | "feed" | "RDF":
-            return feed_document(_feed(root), url)
+            return feed_document(_feed(root), url, write)
         case "urlset" | "sitemapindex":
             return _site_map(root, text)
         case _:
@@ -97,7 +115,7 @@ def elements(text: str) -> Iterator[tuple[str, str]]:
 
 
 class FeedEntry(Struct, frozen=True, kw_only=True):
-    """One entry, as the feed writes it."""
+    """One entry, as the feed writes it; title and summary may hold HTML."""
 
     title: str = ""
     link: str = ""
@@ -116,15 +134,13 @@ class Feed(Struct, frozen=True, kw_only=True):
     entries: tuple[FeedEntry, ...] = ()
 
 
-def feed_document(feed: Feed, url: str) -> ParsedDocument:
-    """Return a feed the shape of a page; its newest date is when it was modified."""
+def feed_document(feed: Feed, url: str, write: WriteMarkup = plain_markup) -> ParsedDocument:
+    """Return a feed the shape of a page, summaries as `write` writes them; its newest date is when it was modified."""
     title = one_line(feed.title, MAX_TITLE_CHARS)
     links = dict.fromkeys(link for entry in feed.entries if (link := _entry_link(entry, url)))
     dates = [date for entry in feed.entries if (date := iso_date(entry.published))]
     return ParsedDocument(
-        markdown=render.to_markdown(
-            render.Doc(children=tuple(block for entry in feed.entries for block in _entry_blocks(entry, url)))
-        ),
+        markdown="\n\n".join(part for entry in feed.entries for part in _entry_parts(entry, url, write)),
         text="\n".join(line for entry in feed.entries for line in (_entry_name(entry), _entry_summary(entry)) if line),
         source=Source.STRUCTURED_DATA,
         title=title,
@@ -201,12 +217,30 @@ def _entry(element: Element) -> FeedEntry:
         (child for child in element.children if isinstance(child, Element) and local(child) == "author"), None
     )
     return FeedEntry(
-        title=child(element, "title"),
+        title=_markup(element, "title"),
         link=_href(element),
-        summary=child(element, "description", "summary", "encoded", "content"),
+        summary=_markup(element, "description", "summary", "encoded", "content"),
         published=child(element, "pubDate", "published", "date", "issued", "updated", "modified"),
         author=child(element, "creator") or (author is not None and child(author, "name")) or child(element, "author"),
     )
+
+
+def _markup(parent: Element, *names: str) -> str:
+    """Return what the first child of one of those names holds, as HTML; Atom says where that are words or elements."""
+    children = [child for child in parent.children if isinstance(child, Element)]
+    for name in names:
+        for child in children:
+            if local(child) == name and (text := text_of(child).strip()):
+                return _as_html(child, text)
+    return ""
+
+
+def _as_html(element: Element, text: str) -> str:
+    if any(isinstance(child, Element) for child in element.children):
+        return _PREFIX.sub(r"\1", element.inner_html)
+    if element.attr("type") in ("text", "text/plain"):
+        return escape(text, quote=False)
+    return unescape(text) if not _TAG.search(text) and _ESCAPED_TWICE.match(text) else text
 
 
 def _href(element: Element) -> str:
@@ -242,14 +276,27 @@ def _plain(root: Element, text: str) -> ParsedDocument:
     )
 
 
-def _entry_blocks(entry: FeedEntry, url: str) -> Iterator[render.Block]:
+def _entry_parts(entry: FeedEntry, url: str, write: WriteMarkup) -> Iterator[str]:
     label, link = render.Text(text=_entry_name(entry) or "Untitled"), _entry_link(entry, url)
-    yield render.Heading(level=2, children=(render.Link(href=link.url, children=(label,)) if link else label,))
+    head: list[render.Block] = [
+        render.Heading(level=2, children=(render.Link(href=link.url, children=(label,)) if link else label,))
+    ]
     byline = ", ".join(filter(None, (one_line(entry.author, MAX_WORDS_CHARS), iso_date(entry.published))))
     if byline:
-        yield render.Paragraph(children=(render.Text(text=byline),))
-    if summary := _entry_summary(entry):
-        yield render.Paragraph(children=(render.Text(text=summary),))
+        head.append(render.Paragraph(children=(render.Text(text=byline),)))
+    yield render.to_markdown(render.Doc(children=tuple(head))).strip()
+    base = link.url if link else url
+    below = _HEADING.sub(lambda heading: f"{heading[1]}{int(heading[2]) + 2}", entry.summary[:_MAX_MARKUP_CHARS])
+    if summary := write(below, base).strip():
+        yield _shortened(summary) or plain_markup(entry.summary, base).strip()
+
+
+def _shortened(markdown: str) -> str:
+    """Return the first blocks of Markdown, as many as there is room for; none where one is cut within code."""
+    if len(markdown) <= _MAX_SUMMARY_MARKDOWN:
+        return markdown
+    kept, _, _ = markdown[:_MAX_SUMMARY_MARKDOWN].rpartition("\n\n")
+    return "" if kept.count(_FENCE) % 2 else kept
 
 
 def _entry_name(entry: FeedEntry) -> str:

@@ -17,6 +17,7 @@ from actors.gateway.mcp.resources import page_link
 from actors.gateway.mcp.tool import BuiltinTool, ToolAnswer, by_name
 from actors.gateway.mcp.tools.answers import ANSWER_TOOLS
 from actors.gateway.pages import (
+    OPTIONS,
     BatchItem,
     BatchRequest,
     BatchResult,
@@ -30,6 +31,7 @@ from actors.gateway.request import RequestContext
 from actors.gateway.sessions import SessionAnswer, SessionsAnswer
 from actors.gateway.translate import cut_text, framed_parts, one_line, result_text
 from protocol.browse import SCHEMA_VERSION, BrowseOptions, BrowseResult, Part, StructuredError
+from protocol.faults import FaultError
 from protocol.pages import BrowsePage
 from protocol.subjects import SESSION_REFRESH
 from protocol.tiers import RenderTier
@@ -45,7 +47,11 @@ MAX_EXCERPT_BYTES = 4_000
 
 async def _browse(app: AppContext, request: RequestContext, arguments: BrowseArguments) -> ToolAnswer:
     options = BrowseOptions(**{name: getattr(arguments, name) for name in BrowseOptions.__struct_fields__})
-    result = await browse(app, request, BrowsePage(url=arguments.url, options=options), for_model=True)
+    try:
+        result = await browse(app, request, BrowsePage(url=arguments.url, options=options), for_model=True)
+    except FaultError as error:  # the options are arguments of the tool
+        field = error.fault.field
+        raise FaultError(error.fault if field is None else error.fault.of_field(field.removeprefix(OPTIONS))) from None
     goes_on = options.cursor is not None
     text = result_text(result, secrets.token_hex(BOUNDARY_BYTES), goes_on=goes_on)
     is_first = result.content.cursor is not UNSET and not goes_on and options.session_profile is None

@@ -220,6 +220,16 @@ async def test_a_mistake_in_the_arguments_can_be_mended(mode: str, arguments: di
     assert bus.calls == []
 
 
+async def test_an_option_at_fault_is_named_as_the_argument_that_it_is() -> None:
+    failure = fault(Code.AUTH_MISSING_SESSION, "options.sessionProfile: none", field="options.sessionProfile")
+
+    async with connected(FakeBus(FaultError(failure)), "auto") as client:
+        result = await client.call_tool("browse", {"url": URL})
+
+    error = msgspec.convert(result.structured_content, StructuredError)
+    assert (error.field, error.error) == ("sessionProfile", "sessionProfile: none")
+
+
 @eras
 async def test_a_fault_is_an_error_that_says_what_to_do(mode: str) -> None:
     told = fault(Code.CONTENT_REQUIRES_JS).at(url=URL, tier="intelligence", attempt=1)

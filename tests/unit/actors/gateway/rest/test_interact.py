@@ -89,6 +89,9 @@ async def test_a_round_is_answered_in_its_envelope_and_mirrored_where_that_is_se
         ({"domMode": "full"}, "dom"),
         ({"query": ""}, "query"),
         ({"query": "x" * 10_001}, "query"),
+        ({"query": " "}, "query"),
+        ({"tabId": 2**53}, "tabId"),
+        ({"interactiveTree": [{"i": "", "r": "btn"}]}, "interactiveTree[0].i"),
         ({"taskId": "none"}, "taskId"),
         ({"recentEvents": ["x"] * 21}, "recentEvents"),
         ({"screenshot": "x" * 2_000_001}, "screenshot"),
@@ -103,6 +106,31 @@ async def test_a_round_that_breaks_a_limit_is_refused_with_its_field(change: dic
     assert (answer.status_code, failure["success"], failure["code"]) == (400, False, "VALIDATION_ERROR")
     assert failure["message"] == failure["error"]
     assert failure["details"]["field"] == field
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "field"),
+    [
+        ("PATCH", f"/api/session/{CHAT}", {"title": " \u00a0"}, "title"),
+        ("PATCH", f"/api/session/{CHAT}", {"title": "Looms", "isRenamed": True}, "isRenamed"),
+        ("POST", "/api/session", {"sessionId": CHAT, "status": "archived"}, "status"),
+        ("POST", f"/api/session/{CHAT}/task/{TASK}/resume", {"word": "The first."}, "word"),
+        ("POST", "/api/session/init", {"sessionId": CHAT, "tabId": 10**300}, "tabId"),
+    ],
+)
+async def test_a_body_of_sessions_is_read_strictly(method: str, path: str, body: dict[str, Any], field: str) -> None:
+    asked = bus()
+    async with client(asked) as http:
+        answer = await http.request(method, path, json=body)
+
+    assert (answer.status_code, answer.json()["details"]["field"], asked.calls) == (400, field, [])
+
+
+async def test_a_session_is_begun_whatever_else_its_client_says_of_it() -> None:
+    async with client(bus()) as http:
+        answer = await http.post("/api/session/init", json={"sessionId": CHAT, "windowId": 7})
+
+    assert answer.status_code == 200
 
 
 @pytest.mark.parametrize(

@@ -370,7 +370,7 @@ async def test_as_markdown_an_answer_has_no_envelope() -> None:
     ("body", "status", "field"),
     [
         (asking("web.answer", input={"task": {"name": "web.answer", "args": {}}}), 400, "input.user_message.text"),
-        (asking("web.summarize", context={}), 400, "urls"),
+        (asking("web.summarize", context={}), 400, "input.task.args.urls"),
         (asking("web.extract"), 400, "input.task.args.schema"),
         (asking("web.summarize", {"style": "loud"}), 400, "input.task.args.style"),
         (asking("web.summarize", context={"documents": [{**NOTE, "trust": "trusted"}]}), 400, "context.documents[0]"),

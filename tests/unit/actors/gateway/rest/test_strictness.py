@@ -9,7 +9,7 @@ from msgspec import UNSET
 from actors.gateway.http import EVENTS, wants_events
 from actors.gateway.http_input import MAX_QUERY_FIELDS
 from protocol.answers import MAX_QUESTION_CHARS
-from protocol.faults import Code
+from protocol.faults import Code, FaultError, fault
 from protocol.sessions import SessionList
 from tests.unit.actors.gateway.rest.calling import JSON, Replying, client, error_of
 from tests.unit.actors.gateway_data import FakeBus, browsed
@@ -23,13 +23,15 @@ OPTIONS = f'{{"url": "{URL}", "options": %s}}'
     [
         (f'{{"url": "{URL}", "url": "https://other.example/"}}', "url"),
         (f'{{"url": "{URL}", "\\u0075rl": "https://other.example/"}}', "url"),
-        (OPTIONS % '{"maxChars": 600, "maxChars": 700}', "maxChars"),
+        (OPTIONS % '{"maxChars": 600, "maxChars": 700}', "options.maxChars"),
         (OPTIONS % '{"maxChars": 600.5}', "options.maxChars"),
         (OPTIONS % '{"maxChars": NaN}', None),
         (OPTIONS % '{"maxChars": Infinity}', None),
         ('{"url": ' + "[" * 100_000 + "]" * 100_000 + "}", "url"),
         (b'{"url": "\xff"}', None),
         ('{"url": 1, "options": NaN}', None),
+        (OPTIONS % '{"maxLatencyMs": 1e999, "attempt": NaN}', "options.maxLatencyMs"),
+        (OPTIONS % '{"maxLatencyMs": 1e999, "attempt": ' + "[" * 4_000, None),
         ('{"url": 1, "options": ' + "[" * 4_000, None),
         (OPTIONS % '{"maxChars": 600.0, "format": NaN}', None),
         (OPTIONS % f'{{"maxChars": 600.0, "format": {"[" * 800}{"]" * 800}}}', None),
@@ -44,6 +46,61 @@ async def test_what_could_be_read_in_two_ways_is_refused(body: str | bytes, fiel
     assert (answer.status_code, error.code) == (400, Code.VALIDATION_INVALID_REQUEST)
     assert error.field == (UNSET if field is None else field)
     assert bus.calls == []
+
+
+STORED = '{"domain": "a.example", "state": {"origins": [{"origin": "https://a.example", "indexedDB": [1e999]}]}}'
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "field"),
+    [
+        ("/api/browse", OPTIONS % '{"maxLatencyMs": 1e999}', "options.maxLatencyMs"),
+        ("/api/browse", OPTIONS % '{"maxChars": 600.0, "maxLatencyMs": 1e999}', "options.maxLatencyMs"),
+        ("/api/tools/calculator", '{"expression": [1, {"n": -1e999}]}', "expression[1].n"),
+        ("/api/sessions", STORED, "state.origins[0].indexedDB[0]"),
+        ("/api/act", f'{{"goal": "Buy", "url": "{URL}", "values": {{"size": 7}}}}', "values"),
+        ("/api/collections", '{"title": " \u00a0"}', "title"),
+        ("/api/collections", '{"title": "Looms", "tags": [""]}', "tags[0]"),
+        ("/api/collections/col_1/capture", f'{{"url": "{URL}", "maxChars": 200001}}', "maxChars"),
+    ],
+)
+async def test_what_is_wrong_within_a_body_is_told_by_its_path(path: str, body: str, field: str) -> None:
+    bus = FakeBus()
+    async with client(bus) as http:
+        answer = await http.post(path, content=body, headers=JSON)
+
+    error = error_of(answer)
+    assert (answer.status_code, error.code, bus.calls) == (400, Code.VALIDATION_INVALID_REQUEST, [])
+    assert error.field == field
+
+
+ID = "pat_0123456789abcdef0123"
+CLICK = {"tool": "click_at", "arguments": {"x": 1, "y": 1}}
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "inner", "field"),
+    [
+        (f"/api/patterns/{ID}/verify", {}, "patternId", "id"),
+        ("/api/collections/col_1/capture", {"url": URL}, "collectionId", "id"),
+        ("/api/collections/col_1/capture", {"url": URL}, "maxChars", "maxChars"),
+        ("/api/browsers/sess_Zk9rT2VxYw0pQmJtS1dHcA/act", CLICK, "x", "arguments.x"),
+        ("/api/browsers/sess_Zk9rT2VxYw0pQmJtS1dHcA/act", CLICK, "sessionId", "id"),
+    ],
+)
+async def test_an_error_names_the_field_as_the_request_does(path: str, body: object, inner: str, field: str) -> None:
+    bus = FakeBus(FaultError(fault(Code.VALIDATION_INVALID_REQUEST, f"{inner}: it is wrong", field=inner)))
+    async with client(bus) as http:
+        error = error_of(await http.post(path, json=body))
+
+    assert (error.field, error.error) == (field, f"{field}: it is wrong")
+
+
+async def test_an_option_that_does_not_fit_the_page_is_named_as_an_option() -> None:
+    async with client(FakeBus(browsed())) as http:
+        error = error_of(await http.post("/api/browse", json={"url": URL, "options": {"cursor": "no cursor"}}))
+
+    assert error.field == "options.cursor"
 
 
 async def test_a_goal_to_plan_for_has_its_limit_at_the_edge() -> None:

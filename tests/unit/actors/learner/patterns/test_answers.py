@@ -73,7 +73,8 @@ def test_which_single_page_somebody_has_visited_is_the_operators_alone() -> None
 
 
 def test_lists_go_on_where_they_ended() -> None:
-    kept = [PRIVATE, *(pattern(number, domain=f"{number % 2}.example") for number in range(5))]
+    domains = ("shop.example", "shop.example.au")  # "." stands before "/"
+    kept = [PRIVATE, *(pattern(number, domain=domains[number % 2]) for number in range(5))]
     ids: list[str] = []
     cursor: Any = ""
 
@@ -83,6 +84,16 @@ def test_lists_go_on_where_they_ended() -> None:
         cursor = listed.next_cursor
 
     assert ids == ["pat_0", "pat_2", "pat_4", "pat_1", "pat_3"]
+
+
+@pytest.mark.parametrize(
+    "cursor", ["shop.example", "shop.example/", "shop.example/pat_1\n", "zz", "other.example/pat_1"]
+)
+def test_a_cursor_of_no_answer_or_of_another_list_is_refused(cursor: str) -> None:
+    with pytest.raises(FaultError) as refused:
+        answers.listed([pattern()], ListPatterns(caller="key-2", domain="shop.example", cursor=cursor), NOW)
+
+    assert (refused.value.fault.code, refused.value.fault.field) == (Code.VALIDATION_INVALID_REQUEST, "cursor")
 
 
 def test_a_pattern_is_told_as_it_is_trusted_now() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from html import escape
 
 import pytest
 from hypothesis import given
@@ -89,7 +90,8 @@ RSS = """<?xml version="1.0"?><rss xmlns:dc="x"><channel><title>Notes</title><de
 <pubDate>Mon, 01 Jan 2024 10:00:00 GMT</pubDate><dc:creator>Ann</dc:creator></item>
 <item><title><![CDATA[Two & three]]></title><link>javascript:alert(1)</link></item></channel></rss>"""
 ATOM = """<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="en"><title>Notes</title><subtitle>On looms</subtitle>
-<entry><title>One</title><link rel="self" href="/self"/><link href="/1"/><summary>bold words</summary>
+<entry><title>One</title><link rel="self" href="/self"/><link href="/1"/>
+<summary type="html">&lt;b>bold&lt;/b> words</summary>
 <published>2024-01-01T10:00:00+00:00</published><author><name>Ann</name></author></entry>
 <entry><title>Two &amp; three</title></entry></feed>"""
 JSON_FEED = json.dumps(
@@ -127,7 +129,9 @@ def test_feeds(kind: BodyKind, feed: str) -> None:
     found = read_text(kind, feed, URL)
 
     assert found == ParsedDocument(
-        markdown=("## [One](<https://a.example/1>)\n\nAnn, 2024-01-01T10:00:00+00:00\n\nbold words\n\n## Two & three"),
+        markdown=(
+            "## [One](<https://a.example/1>)\n\nAnn, 2024-01-01T10:00:00+00:00\n\n**bold** words\n\n## Two & three"
+        ),
         text="One\nbold words\nTwo & three",
         source=Source.STRUCTURED_DATA,
         title="Notes",
@@ -136,6 +140,33 @@ def test_feeds(kind: BodyKind, feed: str) -> None:
             description="On looms", language="en", modified="2024-01-01T10:00:00+00:00", site_name="Notes"
         ),
     )
+
+
+ATOM_SUMMARY = "<summary>{}</summary>"
+
+
+@pytest.mark.parametrize(
+    ("summary", "markdown"),
+    [
+        (ATOM_SUMMARY.format(escape("<p>A <a href='/2'>link</a></p>")), "A [link](https://a.example/2)"),
+        (ATOM_SUMMARY.format(escape(escape("<p>Escaped <b>twice</b></p>"))), "Escaped **twice**"),
+        (ATOM_SUMMARY.format(escape("<h1>Warps</h1><ul><li>one<li onclick=x()>two</ul>")), "### Warps\n\n- one\n- two"),
+        ("<summary type='text'>Use &lt;b&gt; for a &lt; b.</summary>", "Use \\<b> for a < b."),
+        ("<content type='xhtml' xmlns:h='b'><h:p>Use &lt;b&gt;.</h:p><h:p>2</h:p></content>", "Use \\<b>.\n\n2"),
+    ],
+)
+def test_the_summaries_of_a_feed_are_written_as_pages_are(summary: str, markdown: str) -> None:
+    found = read_text(BodyKind.XML, f"<feed><entry><title>One</title>{summary}</entry></feed>", URL)
+
+    assert found.markdown == f"## One\n\n{markdown}"
+
+
+def test_a_long_summary_ends_with_a_whole_block() -> None:
+    summary = ATOM_SUMMARY.format(escape(f"<p>{'x' * 900}</p>" * 5))
+
+    found = read_text(BodyKind.XML, f"<feed><entry><title>One</title>{summary}</entry></feed>", URL)
+
+    assert found.markdown == f"## One\n\n{'x' * 900}\n\n{'x' * 900}"
 
 
 def test_a_site_map_is_a_list_of_links() -> None:
@@ -193,6 +224,37 @@ def test_of_a_table_of_more_than_is_written_the_rows_are_counted() -> None:
     assert found.markdown.endswith("|\n\n*(2,000 rows; the first 992 are written)*")
 
 
+@pytest.mark.parametrize(
+    ("text", "markdown"),
+    [
+        ("See [two](../2 'x').", "See [two](https://a.example/2 'x')."),
+        ("![loom](<../a loom.png>)", "![loom](https://a.example/a%20loom.png)"),
+        ("[![badge](b.svg)](/ci)", "[![badge](https://a.example/b.svg)](https://a.example/ci)"),
+        ("[`run`](run.md#a_(b))", "[`run`](https://a.example/run.md#a_%28b%29)"),
+        ("[two][r]\n\n[r]: 2.md 'x'", "[two][r]\n\n[r]: https://a.example/2.md 'x'"),
+        ("1. One\n\n    [two](2.md)", "1. One\n\n    [two](https://a.example/2.md)"),
+        ("[part](#part) [mail](mailto:ann@a.example)", None),
+        ("`[a](b.md)` and ``[a](`b.md)``", None),
+        ("~~~\n[a](b.md)\n~~~", None),
+        ("A:\n\n    [a](b.md)", None),
+        ("\\[a\\](b.md)", None),
+    ],
+)
+def test_links_of_markdown_are_made_absolute_and_code_is_left_alone(text: str, markdown: str | None) -> None:
+    assert read_text(BodyKind.MARKDOWN, text, "https://a.example/1.md").markdown == (markdown or text)
+
+
+def test_links_of_markdown_are_those_that_are_links() -> None:
+    text = "[`run`](run.md) [![badge](b.svg)](/ci) `[a](a.md)`\n\n```\n[b](b.md)\n```\n[part](#part)"
+
+    links = read_text(BodyKind.MARKDOWN, text, "https://a.example/1.md").links
+
+    assert [(one.url, one.text) for one in links] == [
+        ("https://a.example/run.md", "`run`"),
+        ("https://a.example/ci", "badge"),
+    ]
+
+
 def test_markdown_is_markdown() -> None:
     text = (
         '---\ntitle: "On looms"\nauthor: Ann\ndate: 2024-01-01\nlang: en\n---\n# Looms #\n\n*old* [one](../1 "x")\n\n'
@@ -200,7 +262,7 @@ def test_markdown_is_markdown() -> None:
     )
     found = read_text(BodyKind.MARKDOWN, text, URL)
 
-    body = text.partition("---\n# ")[2]
+    body = text.partition("---\n# ")[2].replace("../1", "https://a.example/1")
     assert found == ParsedDocument(
         markdown=f"# {body}".strip(),
         text=f"# {body}".strip(),
