@@ -345,6 +345,14 @@ async def test_a_port_that_is_taken_is_told(tmp_path: Path, taken: int) -> None:
     assert f"port: 127.0.0.1:{taken} cannot be opened (Address already in use)" in said
 
 
+@pytest.mark.parametrize("host", ["203.0.113.9", "nowhere.invalid"])
+async def test_a_host_that_is_not_here_is_told(tmp_path: Path, host: str) -> None:
+    said = await refusal(tmp_path, WEFT_HOST=host)
+
+    assert said.startswith(f"error: host: '{host}' is no address of this machine (")
+    assert "Set WEFT_HOST to 127.0.0.1 for this machine alone" in said
+
+
 async def test_a_nats_port_that_is_taken_is_told(tmp_path: Path, taken: int) -> None:
     said = await refusal(tmp_path, WEFT_NATS_PORT=str(taken))
 
