@@ -172,9 +172,9 @@ class _Page:
         selector = self._options.selector
         if selector is None:
             return True
-        found = await self._in_world(selector_script(selector))
-        self._selector_found = found is True
-        return self._selector_found or found == INVALID_SELECTOR
+        answer = await self._in_world(selector_script(selector))
+        self._selector_found = answer is True
+        return self._selector_found or answer == INVALID_SELECTOR
 
     async def _snapshot(self, settling: SettleResult) -> Snapshot:
         network, counters = self._network, self._network.counters

@@ -129,8 +129,8 @@ def load_more_script(*, press: bool) -> str:
 
 def selector_script(selector: str) -> str:
     """Return the script that says whether an element is there, or `INVALID_SELECTOR`."""
-    found, invalid = f"!!document.querySelector({_literal(selector)})", _literal(INVALID_SELECTOR)
-    return f"(() => {{ try {{ return {found}; }} catch {{ return {invalid}; }} }})()"
+    is_there, invalid = f"!!document.querySelector({_literal(selector)})", _literal(INVALID_SELECTOR)
+    return f"(() => {{ try {{ return {is_there}; }} catch {{ return {invalid}; }} }})()"
 
 
 def _own_storage(visit: PageVisit) -> Mapping[str, OriginStorage]:
