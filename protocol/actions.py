@@ -183,6 +183,9 @@ CHECK_ARTIFACT = Action(
     description="Take the id from the artifacts of the run.",
     tool_to_use="get_task_run",
 )
+CHECK_TEXT = Action(
+    action="check_text_id", description="Take the id from the list of your texts: GET /api/texts, or weft texts list."
+)
 MAKE_ROOM = Action(action="make_room", description="Delete collections or sources that are needed no more.")
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, structs
 
-from protocol.actions import Action
+from protocol.actions import FIX_INPUT, NO_SELECTOR, Action, ranked
 from protocol.confidence import FieldConfidence, Use
 from protocol.documents import ExtractedLink, ExtractedTable, Signal
 from protocol.faults import Category, Code, Fault, FaultContext, fault
@@ -149,6 +149,12 @@ def wish_for_scripts(options: BrowseOptions) -> str:
     if options.wait_for_selector is not None:
         return "waitForSelector"
     return "scrollToLoad" if options.scroll_to_load else ""
+
+
+def lacks_awaited(message: str) -> Fault:
+    """Make the fault of a page without the element that was waited for; it can be read without waiting."""
+    actions = ranked((NO_SELECTOR, FIX_INPUT))
+    return fault(Code.ELEMENT_NOT_FOUND, message, field="options.waitForSelector", actions=actions)
 
 
 def _contradicts(option: str, complaint: str) -> Fault:

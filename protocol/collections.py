@@ -12,9 +12,10 @@ from typing import Annotated, Any, Final, Literal
 
 from msgspec import Meta, Struct
 
+from protocol.actions import CHECK_TEXT
 from protocol.confidence import Score
 from protocol.documents import ExtractedLink, Signal
-from protocol.faults import Fault
+from protocol.faults import Code, Fault, FaultError, fault
 from protocol.packets import Citation
 
 COLLECTION_PREFIX, SOURCE_PREFIX, JOB_PREFIX, ARTIFACT_PREFIX = "col_", "src_", "job_", "art_"
@@ -43,6 +44,11 @@ KEPT_VERSIONS: Final = 5
 
 CollectionId = Annotated[str, Meta(pattern=r"^col[_:][A-Za-z0-9_-]{1,86}$(?!\n)")]
 SourceId = Annotated[str, Meta(pattern=r"^src[_:][A-Za-z0-9_-]{1,86}$(?!\n)")]
+
+
+def unknown_text(field: str) -> FaultError:
+    """Return the error that there is no kept text of the id in `field`, or it is somebody else's."""
+    return FaultError(fault(Code.ARTIFACT_NOT_FOUND, "There is no such text.", field=field, actions=(CHECK_TEXT,)))
 
 
 def own_id(given: str) -> str:

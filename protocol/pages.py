@@ -196,9 +196,10 @@ class PageEvidence(Struct, frozen=True, kw_only=True, omit_defaults=True):
     `incomplete` and `challenge` hold the names of the marks that were found, `scripts` the number of scripts
     that the page loads or holds; `markup` is false for what never had any (JSON, plain text). `error_page` and
     `consent_wall` tell what stands where the content should be. `escalate` holds the names of the signals that a real
-    browser would show something else, `cut_short` the limit that ended the page before it was settled. `visible`
-    is what the page shows first, whatever its content is (`VISIBLE_CHARS` at most), `traits` what the whole page is
-    like, `vendors` whose marks the answer carries in its headers and cookies.
+    browser would show something else, `cut_short` the limit that ended the page before it was settled;
+    `lacks_awaited` is true where the element that was waited for never came. `visible` is what the page shows first,
+    whatever its content is (`VISIBLE_CHARS` at most), `traits` what the whole page is like, `vendors` whose marks the
+    answer carries in its headers and cookies.
     """
 
     content_length: int
@@ -212,6 +213,7 @@ class PageEvidence(Struct, frozen=True, kw_only=True, omit_defaults=True):
     consent_wall: bool = False
     escalate: tuple[str, ...] = ()
     cut_short: str = ""
+    lacks_awaited: bool = False
     visible: str = ""
     traits: PageTraits = PageTraits()
     vendors: tuple[str, ...] = ()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 from msgspec import Struct
 
-from actors.cli.terminal import first, from_structured, not_running, unreachable
+from actors.cli.terminal import NotRunningError, first, from_structured, not_running, other_key, unreachable
 from actors.runtime.rundir import Ready, read_ready
 from actors.settings import Loaded, Settings
 from protocol.browse import StructuredError
@@ -152,8 +152,19 @@ async def connected(loaded: Loaded, *, stdio: bool = False) -> AsyncGenerator[Bu
             if not _is_absence(error):
                 raise
             ready = None if settings.nats_url else read_ready(settings.data_dir)
-            raise (unreachable(settings.data_dir, ready.nats) if ready else not_running(settings.data_dir)) from None
+            raise _absent(loaded, ready) from None
         yield bus
+
+
+def _absent(loaded: Loaded, ready: Ready | None) -> NotRunningError:
+    """Return why a system is not joined that is said to run, if one is."""
+    settings = loaded.settings
+    if ready is None:
+        return not_running(settings.data_dir)
+    key_file = Path(ready.key_file)
+    if settings.api_key and key_file.is_file() and key_file.read_text("ascii").strip() != settings.api_key:
+        return other_key(settings.data_dir, loaded.origins["api_key"])
+    return unreachable(settings.data_dir, ready.nats)
 
 
 @asynccontextmanager

@@ -10,7 +10,6 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,6 +18,7 @@ import typer
 from msgspec import Struct
 
 from actors.cli import terminal
+from actors.cli.checks import Check, CheckState, own_files
 from actors.cli.connection import EdgeRequest, ask_edge, find
 from actors.cli.options import ConfigFile, DataDir, Json, LogLevel, read
 from actors.cli.providers import ask_words, states_of
@@ -101,23 +101,6 @@ LEAST_FREE_BYTES = 200_000_000
 COMFORTABLE_FREE_BYTES = 2_000_000_000
 
 
-class CheckState(StrEnum):
-    """How a check came out; `missing` alone makes the doctor fail."""
-
-    OK = "ok"
-    WARNING = "warning"
-    MISSING = "missing"
-
-
-class Check(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One thing that was looked at."""
-
-    name: str
-    state: CheckState
-    detail: str
-    cure: str = ""
-
-
 def run_all(settings: Settings, *, answers: bool) -> Iterator[Check]:
     """Look at everything; `answers` tells whether a running system was heard at its edge."""
     yield python(sys.version_info[:3])
@@ -128,8 +111,7 @@ def run_all(settings: Settings, *, answers: bool) -> Iterator[Check]:
     yield data_dir(settings.data_dir)
     yield disk(settings.data_dir)
     yield api_key(settings)
-    yield policy(settings)
-    yield tool_files(settings)
+    yield from own_files(settings)
     if settings.fetch_ca_file:
         yield ca_file(Path(settings.fetch_ca_file))
     yield running(settings, answers=answers)
@@ -321,44 +303,6 @@ async def models(loaded: Loaded, online: bool) -> Check:  # noqa: FBT001 - anyio
         return Check(name="models", state=CheckState.WARNING, detail=detail, cure="weft providers list says more.")
     nobody = "no provider has credentials: answers are quotes (weft providers add, or variables such as OPENAI_API_KEY)"
     return Check(name="models", state=CheckState.OK, detail=", ".join(good) or nobody)
-
-
-def policy(settings: Settings) -> Check:
-    """Read what the gate goes by."""
-    from actors.policy_file import POLICY_FORM, own_policy, read_policy  # noqa: PLC0415 - loads what logs are made with
-
-    path = own_policy(settings)
-    try:
-        rules = read_policy(path, needed=bool(settings.policy_file))
-    except FaultError as error:
-        cure = f"Write it like {POLICY_FORM.shipped_name}, or take the file away."
-        return Check(name="policy", state=CheckState.MISSING, detail=error.fault.message, cure=cure)
-    modes = ", ".join(f"{surface} {one.mode}" for surface, one in rules.surfaces.items())
-    own = f"; {path}: {len(rules.rules)} rules, {len(rules.sites)} sites" if path.is_file() else ""
-    return Check(name="policy", state=CheckState.OK, detail=f"{modes}{own}")
-
-
-def tool_files(settings: Settings) -> Check:
-    """Read which search engines and which integrations there are."""
-    from actors.tool_files import (  # noqa: PLC0415 - as above
-        own_engines,
-        own_integrations,
-        read_engines,
-        read_integrations,
-    )
-
-    try:
-        engines = read_engines(own_engines(settings), needed=bool(settings.search_file))
-        integrations = read_integrations(own_integrations(settings), needed=bool(settings.integrations_file))
-    except FaultError as error:
-        cure = error.fault.actions[0].description
-        return Check(name="tools", state=CheckState.MISSING, detail=error.fault.message, cure=cure)
-    keys = {one.name: f" (with {one.key_variable})" if one.key_variable else "" for one in engines if one.enabled}
-    engine_words = ", ".join(f"{name}{key}" for name, key in keys.items())
-    names = ", ".join(integrations) or "none"
-    return Check(
-        name="tools", state=CheckState.OK, detail=f"search engines: {engine_words or 'none'}; integrations: {names}"
-    )
 
 
 def running(settings: Settings, *, answers: bool) -> Check:

@@ -56,12 +56,13 @@ def extract(  # noqa: PLR0913 - the options of a command
     """Extract what pages say that are already here.
 
     Prints Markdown, or with --json every field with its confidence. A file needs no running Weft and no network; an
-    address is read as `weft browse` does it. Exit codes of --jsonl: 4 some pages failed, 1 all did.
+    address is read as `weft browse` does it. A line of --jsonl that fails is told with its field, and the others go on.
+    Exit codes: 4 some pages failed, 1 all did.
     """
     if jsonl is not None or out is not None:
         if url or any(one is not None for one in (max_chars, cursor, section, query)):
             raise typer.BadParameter("a --url or an excerpt is of a single page; --jsonl writes whole pages")
-        _many(page, jsonl, out, workers)
+        _many(page, jsonl, out, workers, as_json=as_json)
         return
     options = BrowseOptions(max_chars=max_chars, cursor=cursor, section=section, query=query)
     if "://" in page:
@@ -78,16 +79,18 @@ def extract(  # noqa: PLR0913 - the options of a command
     terminal.write(terminal.json_text(whole) if as_json else terminal.plain(part.markdown))
 
 
-def _many(page: str, jsonl: Path | None, out: Path | None, workers: int) -> None:
+def _many(page: str, jsonl: Path | None, out: Path | None, workers: int, *, as_json: bool) -> None:
     if page or jsonl is None or out is None:
         raise typer.BadParameter("give both --jsonl IN and --out DIR, and no single page with them")
     from actors.cli.file_extraction import extract_many  # noqa: PLC0415 - brings the parser along
 
     terminal.check_folder(out, "--out")
     with terminal.writing(out, "--out"):
-        done, failed = extract_many(jsonl, out, workers)
-    if failed:
-        raise typer.Exit(terminal.Exit.PARTIAL if done else terminal.Exit.FAILED)
+        result = extract_many(jsonl, out, workers)
+    if as_json:
+        terminal.write(terminal.json_text(result))
+    if result.failed:
+        raise typer.Exit(terminal.Exit.PARTIAL if result.extracted else terminal.Exit.FAILED)
 
 
 def _body(page: str) -> bytes:

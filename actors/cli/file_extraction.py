@@ -7,12 +7,13 @@ import os
 import re
 import resource
 import time
-from collections.abc import Iterator
+from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import anyio
 import msgspec
@@ -26,10 +27,14 @@ from actors.fetchers.extractor import Extractor, PageSource, ordinary
 from actors.fetchers.script_engine import evaluate
 from protocol.actions import REPORT
 from protocol.browse import ApiPattern, PageLinks, stated_version
+from protocol.codec import malformed
 from protocol.confidence import Use, overall, usable_for
 from protocol.documents import ExtractedTable, Signal
-from protocol.faults import Code, FaultError, fault
+from protocol.faults import Code, Fault, FaultError, fault
 from protocol.page import Form, PageFields, RecordList, StructuredItem
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 GZIP = b"\x1f\x8b"
 BATCH = 8
@@ -62,6 +67,23 @@ class FileTask(Struct, frozen=True):
     id: str
     path: str
     url: str = ""
+
+
+class LineFailure(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """Why a line of the input, counted from 1, has no page; `id` is its page's own name where it has one."""
+
+    line: int
+    id: str = ""
+    field: str = ""
+    code: Code
+    error: str
+
+
+class ListResult(Struct, frozen=True, kw_only=True, rename="camel"):
+    """What came of a list of pages: how many were extracted, and the lines that failed, in their order."""
+
+    extracted: int
+    failed: tuple[LineFailure, ...]
 
 
 class ExtractedPage(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -128,81 +150,116 @@ def _cpu_seconds() -> float:
     return time.process_time() + ended.ru_utime + ended.ru_stime
 
 
-def extract_many(jsonl: Path, out: Path, workers: int) -> tuple[int, int]:
-    """Extract every page that a file lists into a folder; returns how many were extracted, and how many failed.
+def extract_many(jsonl: Path, out: Path, workers: int) -> ListResult:
+    """Extract every page that a file lists into a folder, and tell of each line that fails while the others go on.
 
     Raises:
-        FaultError: VALIDATION_INVALID_REQUEST, for a line that is no task, or has the id of one before.
+        FaultError: VALIDATION_INVALID_REQUEST, for a file that is no list of pages.
     """
     from rich.progress import track  # noqa: PLC0415 - costs 50 ms
 
-    tasks = list(_tasks(jsonl))
-    out.mkdir(parents=True, exist_ok=True)
+    tasks, failed = _page_list(jsonl)
     console = terminal.err()
-    failed = 0
+    for one in failed:
+        _tell(console, jsonl, one)
+    extracted = 0
+    out.mkdir(parents=True, exist_ok=True)
     with ProcessPoolExecutor(workers or os.cpu_count()) as pool:
-        done = pool.map(_extract_to, tasks, [out] * len(tasks), chunksize=BATCH)
+        done = pool.map(_extract_to, tasks.values(), [out] * len(tasks), chunksize=BATCH)
         try:
-            for task, error in track(
-                zip(tasks, done, strict=True),
+            for (number, task), failure in track(
+                zip(tasks.items(), done, strict=True),
                 "Extracting",
                 total=len(tasks),
                 console=console,
                 disable=not console.is_terminal,
             ):
-                if error:
-                    failed += 1
-                    console.print(terminal.one_line(f"{task.id}: {error}"), soft_wrap=True)
+                if failure is None:
+                    extracted += 1
+                else:
+                    failed.append(_line_failure(number, failure, task.id))
+                    _tell(console, jsonl, failed[-1])
         except BrokenProcessPool:
             message = "A process that extracts was killed; is there enough memory?"
             raise FaultError(fault(Code.INTERNAL_ERROR, message)) from None
-    return len(tasks) - failed, failed
+    return ListResult(extracted=extracted, failed=tuple(sorted(failed, key=lambda one: one.line)))
 
 
-def _tasks(jsonl: Path) -> Iterator[FileTask]:
+def _tell(console: Console, jsonl: Path, failure: LineFailure) -> None:
+    name = f" ({failure.id})" if failure.id else ""
+    console.print(terminal.one_line(f"{jsonl}, line {failure.line}{name}: {failure.error}"), soft_wrap=True)
+
+
+def _page_list(jsonl: Path) -> tuple[dict[int, FileTask], list[LineFailure]]:
+    """Read a list of pages: those to extract by the number of their line, and the lines that name none."""
     try:
         lines = jsonl.read_bytes().splitlines()
     except OSError as error:
-        raise _wrong(f"{jsonl}: {error.strerror}") from None
-    lines_by_id = dict[str, int]()
+        raise _no_list(f"{jsonl}: {error.strerror}") from None
+    tasks, failed, lines_by_id = dict[int, FileTask](), list[LineFailure](), dict[str, int]()
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
-            task = msgspec.json.decode(line, type=FileTask)
-        except msgspec.DecodeError as error:
-            raise _wrong(f"{jsonl}, line {number}: {error}") from None
-        if not _SAFE_ID.fullmatch(task.id):
-            raise _wrong(f"{jsonl}, line {number}: id {task.id!r} cannot be the name of a file")
-        if lines_by_id.setdefault(task.id, number) != number:
-            raise _wrong(f"{jsonl}, line {number}: id {task.id!r} is that of line {lines_by_id[task.id]}, too")
-        yield task if Path(task.path).exists() else replace(task, path=str(jsonl.parent / task.path))
+            task = _task(line, lines_by_id)
+        except FaultError as error:
+            failed.append(_line_failure(number, error.fault))
+            continue
+        lines_by_id[task.id] = number
+        tasks[number] = task if Path(task.path).exists() else replace(task, path=str(jsonl.parent / task.path))
+    if not tasks:
+        raise _no_list(f"{jsonl}, line {failed[0].line}: {failed[0].error}" if failed else f"{jsonl}: it has no lines")
+    return tasks, failed
 
 
-def _wrong(message: str) -> FaultError:
+def _task(line: bytes, lines_by_id: Mapping[str, int]) -> FileTask:
+    try:
+        task = msgspec.json.decode(line, type=FileTask)
+    except msgspec.DecodeError as error:
+        raise malformed(Code.VALIDATION_INVALID_REQUEST, str(error), FileTask) from None
+    if not _SAFE_ID.fullmatch(task.id):
+        raise _wrong("id", f"{task.id!r} cannot be the name of a file")
+    if task.id in lines_by_id:
+        raise _wrong("id", f"{task.id!r} is that of line {lines_by_id[task.id]}, too")
+    if not task.path:
+        raise _wrong("path", "it is empty")
+    return task
+
+
+def _wrong(field: str, message: str) -> FaultError:
+    return FaultError(fault(Code.VALIDATION_INVALID_REQUEST, f"{field}: {message}", field=field))
+
+
+def _no_list(message: str) -> FaultError:
     hint = 'each line is {"id": "…", "url": "…", "path": "…"}'
     return FaultError(fault(Code.VALIDATION_INVALID_REQUEST, f"{message}; {hint}", field="--jsonl"))
 
 
-def _extract_to(task: FileTask, out: Path) -> str:
+def _line_failure(line: int, failure: Fault, name: str = "") -> LineFailure:
+    return LineFailure(line=line, id=name, field=failure.field or "", code=failure.code, error=failure.message)
+
+
+def _extract_to(task: FileTask, out: Path) -> Fault | None:
     """Write what a page says into its two files, without Markdown where it failed; returns what went wrong, if any."""
+    page, failure = ExtractedPage(url=task.url), None
     try:
         page = extract_page(Path(task.path).read_bytes(), task.url, name=task.path)
     except (OSError, EOFError) as error:
         reason = error.strerror if isinstance(error, OSError) else None
-        page = ExtractedPage(url=task.url, error=f"{task.path}: {reason or error}")
+        failure = _wrong("path", f"{task.path}: {reason or error}").fault
     except FaultError as error:
-        page = ExtractedPage(url=task.url, error=error.fault.message)
+        failure = error.fault
     except Exception as error:  # noqa: BLE001 - one page of many must not end the work on the others
-        page = ExtractedPage(url=task.url, error=repr(error))
+        failure = fault(Code.INTERNAL_ERROR, repr(error))
     markdown = out / f"{task.id}.md"
-    if page.error:
+    if failure:
+        page = replace(page, error=failure.message)
         markdown.unlink(missing_ok=True)  # of an earlier call
     else:
         markdown.write_text(page.markdown, encoding="utf-8", errors="replace")
     written = msgspec.json.encode(replace(page, markdown=""))
     (out / f"{task.id}.json").write_bytes(written)
-    return page.error
+    return failure
 
 
 def _whole(extraction: Extraction, url: str, ms: float) -> ExtractedPage:

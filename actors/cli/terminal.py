@@ -219,6 +219,14 @@ def not_running(data_dir: Path, why: str = "No Weft runs") -> NotRunningError:
     return NotRunningError(fault(Code.INTERNAL_UNAVAILABLE, message, actions=(start, other)))
 
 
+def other_key(data_dir: Path, origin: str) -> NotRunningError:
+    """Make the error for a system that runs under `data_dir`, which `origin` gives another key than its own."""
+    description = f"Leave {origin} unset, or set what stands in {data_dir / 'api-key'}."
+    message = f"The API key that {origin} sets is not that of the Weft that runs with the data folder {data_dir}."
+    actions = (Action(action="fix_setting", description=description),)
+    return NotRunningError(fault(Code.INTERNAL_UNAVAILABLE, message, field="api_key", actions=actions))
+
+
 def unreachable(data_dir: Path, nats: str) -> NotRunningError:
     """Make the error for a system that runs under `data_dir`, on a NATS that this program does not reach."""
     join = Action(

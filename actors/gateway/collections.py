@@ -19,7 +19,7 @@ from protocol.collection_views import (
     TextInfo,
     TextList,
 )
-from protocol.collections import ARTIFACT_PREFIX, COLLECTION_PREFIX, SOURCE_PREFIX, own_id
+from protocol.collections import ARTIFACT_PREFIX, COLLECTION_PREFIX, SOURCE_PREFIX, own_id, unknown_text
 from protocol.faults import Code, FaultError, fault
 from protocol.subjects import (
     COLLECTION_GET,
@@ -101,5 +101,5 @@ def _known(name: str, prefix: str, otherwise: Code) -> str:
     """Return an id as we write it; what has another form is nobody's."""
     known = own_id(name)
     if not known.startswith(prefix) or not known.isascii():
-        raise FaultError(fault(otherwise))
+        raise unknown_text("id") if prefix == ARTIFACT_PREFIX else FaultError(fault(otherwise))
     return known

@@ -54,6 +54,7 @@ FOLLOW_PATIENCE_MS: Final = 60_000
 
 _AGAIN_S: Final = 0.25
 _CANCEL_S: Final = 1.0
+_NO_RUN: Final = "after: not the id of a run; take that of the last run of the list before, or leave it out"
 
 
 class OrderedRunsRequest(RunsRequest, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
@@ -179,7 +180,7 @@ async def list_runs(app: AppContext, request: RequestContext, arguments: RunsReq
         after = (
             None
             if arguments.after is None
-            else _known(arguments.after, RunId, Code.VALIDATION_INVALID_REQUEST, "after")
+            else _known(arguments.after, RunId, Code.VALIDATION_INVALID_REQUEST, "after", _NO_RUN)
         )
         order = structs.replace(order, sort=arguments.sort, ascending=arguments.order == "asc", after=after)
     return await app.bus.call(subjects.RUN_LIST, order, wait_ms=app.grace_ms)
@@ -320,10 +321,10 @@ def _session(given: str) -> str:
     return _known(given, SessionId, Code.SESSION_NOT_FOUND, "sessionId")
 
 
-def _known(given: str, kind: Any, code: Code, field: str) -> str:
+def _known(given: str, kind: Any, code: Code, field: str, message: str | None = None) -> str:
     """Answer what can be no id of ours like one that nobody was given."""
     try:
         known: str = msgspec.convert(given, kind)
     except msgspec.ValidationError:
-        raise FaultError(fault(code, field=field)) from None
+        raise FaultError(fault(code, message, field=field)) from None
     return known

@@ -15,7 +15,7 @@ from bus.seal import Seal, UnsealError
 from bus.stores import JournalLine
 from protocol.codec import MalformedError, decoder, encode
 from protocol.collection_views import AskText, ListTexts, TextInfo, TextList
-from protocol.collections import CollectionLine, TextAsked, TextDeleted, TextEnded, TextStarted, own_id
+from protocol.collections import CollectionLine, TextAsked, TextDeleted, TextEnded, TextStarted, own_id, unknown_text
 from protocol.faults import Code, FaultError, fault
 from protocol.subjects import COLLECTIONS
 from protocol.texts import KeptText, text_after
@@ -101,7 +101,7 @@ class TextQueries(Struct, frozen=True):
         """
         rows = await self.database.read(_ONE, (own_id(request.id), request.caller))
         if not rows:
-            raise FaultError(fault(Code.ARTIFACT_NOT_FOUND, field="id"))
+            raise unknown_text("id")
         return opened(self.database, self.seal, *rows[0]).info
 
     def _listed(self, name: str, content: bytes) -> TextInfo:

@@ -16,6 +16,11 @@ from protocol.pages import Fetched, Verdict
 from protocol.patterns.use import PatternCall
 from protocol.tiers import RenderTier
 
+SHOWS_LITTLE = frozenset({Code.CONTENT_REQUIRES_JS, Code.CONTENT_EMPTY, Code.CONTENT_TOO_SHORT})
+"""Codes of a page that shows too little: of one that a better tier broke down over, they say the least."""
+
+_LACKS_AWAITED = "options.waitForSelector: no element of the page matched it within the time"
+
 
 class Accepted(Struct, frozen=True):
     """The verifier had no objection."""
@@ -66,7 +71,10 @@ Outcome = Accepted | Failure | Absent | TooSlow | Skipped | Superseded
 
 
 def judged(page: Fetched, verdict: Verdict) -> Accepted | Rejected:
-    """Read a verdict as an outcome."""
+    """Read a verdict as an outcome; a page that may be right is refused where it lacks what the client waits for."""
+    if page.evidence.lacks_awaited and (verdict.code is None or verdict.code in SHOWS_LITTLE):
+        reasons = (_LACKS_AWAITED,)
+        verdict = structs.replace(verdict, code=Code.ELEMENT_NOT_FOUND, usable=False, reasons=reasons)
     return Accepted(page, verdict) if verdict.code is None else Rejected(page, verdict, verdict.code)
 
 

@@ -17,6 +17,7 @@ from msgspec import Struct, structs
 from actors.navigator.attempts import (
     INFORMATIVE,
     REACTIONS,
+    SHOWS_LITTLE,
     Absent,
     Accepted,
     Attempt,
@@ -31,7 +32,7 @@ from actors.navigator.attempts import (
     reason,
 )
 from protocol.actions import RETRY, ranked
-from protocol.browse import DEFAULT_LATENCY_MS, BrowseOptions, contradiction, wish_for_scripts
+from protocol.browse import DEFAULT_LATENCY_MS, BrowseOptions, contradiction, lacks_awaited, wish_for_scripts
 from protocol.faults import KINDS, Category, Code, Fault, FaultError, fault, rate_limited
 from protocol.pages import Fetched
 from protocol.tiers import TIERS, RenderTier
@@ -188,9 +189,6 @@ def _blind(attempt: Attempt) -> bool:
             assert_never(attempt.outcome)
 
 
-_LITTLE = frozenset({Code.CONTENT_REQUIRES_JS, Code.CONTENT_EMPTY, Code.CONTENT_TOO_SHORT})
-"""Codes of a page that shows too little: of one that a better tier broke down over, they say the least."""
-
 _OWN = frozenset({Category.BROWSER, Category.CONFIG, Category.INTERNAL})
 
 
@@ -210,7 +208,7 @@ def _settle(budget: Budget, attempts: Sequence[Attempt]) -> ReturnPage | FailBro
         return ReturnPage(max(usable, key=lambda one: (one.verdict.probability, one.page.evidence.content_length)).page)
     tier, failure = min(failures, key=lambda pair: _rank(pair[1]))
     broken = [(own, one) for own, one in failures if own.spec.runs_scripts and isinstance(one, Failed) and _own(one)]
-    if code_of(failure) in _LITTLE and tier.rank < max((own.rank for own, _ in broken), default=0):
+    if code_of(failure) in SHOWS_LITTLE and tier.rank < max((own.rank for own, _ in broken), default=0):
         tier, failure = broken[0]
     return _fail(budget, attempts, tier, failure)
 
@@ -282,6 +280,8 @@ def _page_fault(code: Code, message: str, page: Fetched) -> Fault:
         return structs.replace(waiting, retryable=True)
     if code is Code.RATE_LIMIT_EXCEEDED:
         return limited
+    if code is Code.ELEMENT_NOT_FOUND:
+        return lacks_awaited(message)
     if code is Code.BLOCKED_RATE_LIMITED or (code is Code.HTTP_SERVICE_UNAVAILABLE and page.retry_after_ms):
         return fault(code, message, http_status=page.status, actions=limited.actions)
     return fault(code, message, http_status=page.status)

@@ -27,7 +27,7 @@ from actors.runtime.rundir import Ready, claimed, read_ready, ready_path, write_
 from actors.runtime.spawners import Spawner, processes, tasks, zygote_process
 from actors.runtime.system import Plan, System, listen, running
 from actors.runtime.withheld import Withheld, withhold
-from actors.settings import Loaded, Settings, resolve_api_key, resolve_vault_key, vault_key_file
+from actors.settings import Loaded, Settings, key_file, resolve_api_key, resolve_vault_key, vault_key_file
 from bus import Bus, TransportError, telemetry
 from bus.nats import keys
 from bus.nats.transport import connect as connect_nats
@@ -122,26 +122,50 @@ def _publish_ready(system: System, ready_file: Path | None) -> None:
     for path in (ready_path(plan.settings.data_dir), *([ready_file] if ready_file else [])):
         write_ready(path, ready)
     log.info(SERVING, rest=ready.rest, actors=sum(plan.actors.values()))
+    origin = plan.origins.get("api_key", "default")
+    shown = plan.settings.api_key if sys.stdout.isatty() else ""
+    key = _KeyWords(shown, ready.key_file if _is_kept(plan.settings) else "", origin)
     try:
-        key = plan.settings.api_key if sys.stdout.isatty() else f"$(cat {ready.key_file})"
         print(_banner(ready, sum(plan.actors.values()), VERSION, key), flush=True)  # noqa: T201 - for the person who started it
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # whoever closed it has read enough
 
 
-def _banner(ready: Ready, replicas: int, version: str, key: str) -> str:
-    """Write what a person reads when a system serves; `key` is the API key, or how a shell gets it."""
+def _is_kept(settings: Settings) -> bool:
+    """Return whether the API key is that of the data folder, for which an empty setting stands, too."""
+    with suppress(OSError, UnicodeDecodeError):
+        return key_file(settings).read_text("ascii").strip() == settings.api_key
+    return False
+
+
+class _KeyWords(msgspec.Struct, frozen=True):
+    """What is said of the API key: itself, or "" where a log may keep it; its file, or "" where `origin` has set it."""
+
+    shown: str
+    file: str
+    origin: str
+
+    @property
+    def line(self) -> str:
+        """Where the key is to be had."""
+        place = f"kept in {self.file}" if self.file else f"set by {self.origin}"
+        return f"{self.shown}   ({place})" if self.shown else place
+
+
+def _banner(ready: Ready, replicas: int, version: str, key: _KeyWords) -> str:
+    """Write what a person reads when a system serves; what needs a key that is not shown takes it from a variable."""
     lines = [f"Weft {version} serves: {replicas} actor replicas, NATS at {ready.nats}"]
+    bearer = shlex.quote(f"Authorization: Bearer {key.shown}") if key.shown else '"Authorization: Bearer $WEFT_API_KEY"'
     if ready.rest:
         lines += [
             f"  REST     {ready.rest}/api/browse   ({ready.rest}/openapi.json)",
             f"  MCP      {ready.mcp}",
             f"  browser  {ready.rest}/   (what runs here)",
-            f"  API key  {key}   (kept in {ready.key_file})",
-            f"  shell    export WEFT_API_KEY=$(cat {shlex.quote(ready.key_file)})",
-            "Paste into your MCP client, or into .mcp.json:",
-            f"  claude mcp add --transport http weft {ready.mcp} --header 'Authorization: Bearer {key}'",
-            f"  {_snippet(ready.mcp, key)}",
+            f"  API key  {key.line}",
+            f"  shell    export WEFT_API_KEY={f'$(cat {shlex.quote(key.file)})' if key.file else '...'}",
+            f"Paste into your MCP client, or into .mcp.json{'' if key.shown else ' (the shell line comes first)'}:",
+            f"  claude mcp add --transport http weft {ready.mcp} --header {bearer}",
+            f"  {_snippet(ready.mcp, key.shown or '${WEFT_API_KEY}')}",
         ]
     return "\n".join([*lines, "Ctrl-C stops it."])
 

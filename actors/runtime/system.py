@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 from collections.abc import AsyncGenerator, Mapping
@@ -30,6 +31,7 @@ from actors.runtime.spawners import Child, Spawner
 from actors.runtime.supervisor import RestartPolicy, Slot, Supervisor
 from actors.runtime.withheld import named
 from actors.settings import Settings, env_name, key_file
+from actors.settings.loading import invalid
 from bus import Bus, TransportError
 from bus.errors import NoRoomError
 from bus.nats import keys
@@ -316,21 +318,28 @@ def _slot(plan: Plan, spawner: Spawner, name: str, url: str) -> Slot:
     return slot
 
 
+_NOT_HERE = (errno.EADDRNOTAVAIL, socket.EAI_NONAME, socket.EAI_AGAIN, socket.EAI_FAMILY)
+
+
 def listen(setting: str, host: str, port: int) -> socket.socket:
     """Open the port that a setting names.
 
     The gateway's is opened by the launcher, so that clients can queue there while a gateway is restarted.
 
     Raises:
-        FaultError: CONFIG_INVALID, when it is taken.
+        FaultError: CONFIG_INVALID, when it is taken, or the host is none of this machine.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listener = socket.create_server((host, port), family=family, backlog=1024)
     except OSError as error:
         reason = str(error.strerror).partition(" (while")[0]  # create_server adds the address
-        message = f"{setting}: {host}:{port} cannot be opened ({reason}); choose another with {env_name(setting)}"
-        raise FaultError(fault(Code.CONFIG_INVALID, message, field=setting)) from None
+        if error.errno in _NOT_HERE:
+            what = f"host: {host!r} is no address of this machine ({reason})"
+            cure = f"Set {env_name('host')} to 127.0.0.1 for this machine alone, or to 0.0.0.0 for all its networks."
+            raise invalid("host", what, cure) from None
+        what = f"{setting}: {host}:{port} cannot be opened ({reason})"
+        raise invalid(setting, what, f"Choose another with {env_name(setting)}.") from None
     # All processes that accept here share the flag, and each `dup` writes it anew: one that blocks serves nobody.
     listener.setblocking(False)  # noqa: FBT003 - the standard library takes it so
     return listener

@@ -19,6 +19,7 @@ from msgspec import Meta, Struct
 
 from actors.settings.settings import SECRETS, Settings, masked
 from protocol.actions import Action
+from protocol.codec import NO_CHOICE, choices, parted
 from protocol.faults import Code, FaultError, fault
 from protocol.shapes import in_words
 
@@ -150,10 +151,17 @@ def _convert(name: str, raw: object, origin: str) -> object:
             return tuple(str(ipaddress.ip_network(network)) for network in cast("tuple[str, ...]", value))
     except (msgspec.ValidationError, ValueError, RuntimeError) as error:  # RuntimeError: ~nobody has no home folder
         # both quote the value, and these may hold a secret
-        reason = "not in the form it must have" if name in {*SECRETS, "nats_url"} else in_words(str(error))
+        reason = "not in the form it must have" if name in {*SECRETS, "nats_url"} else _reason(str(error), kind)
         cure = f"{name} is {type_text(kind)}: {meta_of(name).description}"
         raise invalid(name, f"{name}, set by {origin}: {reason}", cure) from None
     return value
+
+
+def _reason(complaint: str, kind: Any) -> str:
+    """Say what is wrong of a value; where it is a word, with the words that there are."""
+    reason, path = parted(complaint)
+    words = choices(kind, path) if reason.startswith(NO_CHOICE) else ()
+    return f"{reason}; there are {', '.join(words)}" if words else in_words(complaint)
 
 
 def _path(kind: type, raw: object) -> Path:

@@ -115,6 +115,10 @@ _DENIED = 999
 """A status of its own kind, with which some sites turn programs away."""
 
 _STATUSES: Mapping[int, tuple[Code, str]] = {
+    HTTPStatus.NOT_MODIFIED: (
+        Code.HTTP_SERVER_ERROR,
+        "The site said that nothing has changed, though it was asked for the page as it is",
+    ),
     HTTPStatus.PAYMENT_REQUIRED: (Code.CONTENT_PAYWALLED, "The site wants to be paid for this page"),
     HTTPStatus.PROXY_AUTHENTICATION_REQUIRED: (Code.HTTP_PROXY_REFUSED, "A proxy on the way wants a login"),
     _DENIED: (Code.BLOCKED_BOT_DETECTION, "The site turns programs away"),
@@ -132,6 +136,7 @@ _CLASSES = {
 
 
 _STATUS_KINDS: Mapping[int, PageKind] = {
+    HTTPStatus.NOT_MODIFIED: PageKind.SERVER_ERROR,
     HTTPStatus.PAYMENT_REQUIRED: PageKind.PAYWALL,
     HTTPStatus.FORBIDDEN: PageKind.FORBIDDEN,
     HTTPStatus.NOT_FOUND: PageKind.NOT_FOUND,

@@ -57,6 +57,7 @@ MISSES = (
     Miss("/status/403", 502, Code.HTTP_FORBIDDEN, 403),
     Miss("/status/404", 502, Code.HTTP_NOT_FOUND, 404),
     Miss("/status/410", 502, Code.HTTP_NOT_FOUND, 410),
+    Miss("/status/304", 502, Code.HTTP_SERVER_ERROR, 304),
     Miss("/status/429", 429, Code.RATE_LIMIT_EXCEEDED, 429),
     Miss("/status/451", 502, Code.BLOCKED_GEO_RESTRICTED, 451),
     Miss("/status/500", 502, Code.HTTP_SERVER_ERROR, 500),
@@ -101,6 +102,24 @@ def test_an_answer_that_cannot_be_unpacked_is_told_as_such(weft: System, site: S
     _, error = ask(weft, site, Miss("/broken-gzip", 502, Code.NETWORK_CONNECTION_FAILED))
 
     assert error.error == "The site's compressed answer ends early, or cannot be unpacked"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "field", "said"),
+    [
+        ("GET", "/api/runs?after=nothing", "after", "not the id of a run; take that of the last run of the list"),
+        ("GET", "/api/texts/nothing", "id", "There is no such text."),
+        ("GET", "/api/texts/art_AAAAAAAAAAAAAAAAAAAAAA", "id", "There is no such text."),
+        ("DELETE", "/api/keys/nothing", None, "id: there is no key 'nothing'; `weft keys list`"),
+    ],
+)
+def test_an_id_that_is_none_is_told_with_where_to_take_one(
+    weft: System, method: str, path: str, field: str | None, said: str
+) -> None:
+    error = weft.http.request(method, path).json()
+
+    assert (error.get("field"), said in error["error"]) == (field, True), error
+    assert "artifacts of the run" not in str(error)
 
 
 @requirement("000.3.structured-error")

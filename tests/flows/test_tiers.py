@@ -21,6 +21,10 @@ pytestmark = [pytest.mark.nats, pytest.mark.browser, pytest.mark.slow]
 
 INTELLIGENCE, LIGHT, BROWSER = RenderTier.INTELLIGENCE, RenderTier.LIGHTWEIGHT, RenderTier.PLAYWRIGHT
 
+PARAGRAPHS = (
+    "<h1>Looms</h1>" + "<p>A loom holds threads under tension, so that others can be woven through them.</p>" * 9
+)
+
 EQUAL = 0.98
 """How alike two texts are, word for word, that say the same."""
 
@@ -93,6 +97,25 @@ def test_a_page_that_leads_elsewhere_after_a_while_is_followed_at_once(
     url = site.url(f"/asked?{urlencode({'body': leading})}")
 
     assert weft.page(url, forceTier=tier.value).metadata.final_url == site.url("/article")
+
+
+@pytest.mark.parametrize("body", ["", "<script>0</script>"], ids=["static", "scripted"])
+@pytest.mark.parametrize("tier", [LIGHT, BROWSER])
+def test_a_page_without_the_awaited_element_says_so(weft: System, site: Site, tier: RenderTier, body: str) -> None:
+    url = site.url(f"/asked?{urlencode({'body': f'<main id=here>{PARAGRAPHS}</main>{body}'})}")
+    limits = {"maxCostTier": tier.value, "maxLatencyMs": 8_000}
+
+    assert weft.page(url, waitForSelector="#here", **limits).metadata.tier is LIGHT
+    error = refused(weft.browse(url, waitForSelector="#never", **limits))
+    assert (error.code, error.field) == (Code.ELEMENT_NOT_FOUND, "options.waitForSelector")
+    assert error.recommended_actions[0].action == "do_not_wait_for_selector"
+    assert "waitForSelector" not in (error.recommended_actions[0].parameters or {})["options"]
+
+
+def test_an_invalid_selector_to_wait_for_is_refused(weft: System, site: Site) -> None:
+    error = refused(weft.browse(site.url("/article"), waitForSelector="p..["))
+
+    assert (error.code, error.field) == (Code.VALIDATION_INVALID_REQUEST, "options.waitForSelector")
 
 
 @requirement("000.7.max-cost-tier")

@@ -280,6 +280,25 @@ async def test_a_closed_stdout_and_stderr_disturb_nobody(tmp_path: Path) -> None
             assert not session(process.pid)
 
 
+@pytest.mark.parametrize("key", ["", "key-of-the-settings"])
+async def test_what_a_start_writes_to_a_log_can_be_pasted_and_holds_no_key(tmp_path: Path, key: str) -> None:
+    alone = ("--single-process", "--actors", "gateway")
+    with anyio.fail_after(TEST_S):
+        async with running_weft(tmp_path / "a b", alone, WEFT_API_KEY=key) as running:
+            await until(lambda: "Ctrl-C" in running.out.read_text())
+            lines = [line.strip() for line in running.out.read_text().splitlines()]
+            key_file = running.data_dir / "api-key"
+            export = f"export WEFT_API_KEY='{key}'" if key else next(one for one in lines if "export WEFT_" in one)
+            paste = next(one for one in lines if one.startswith("claude mcp add"))
+            script = f"claude() {{ printf '%s' \"${{@: -1}}\"; }}; {export.removeprefix('shell').strip()}; {paste}"
+            given = await anyio.run_process(["bash", "-c", script])
+
+    used = key or key_file.read_text().strip()
+    assert given.stdout.decode() == f"Authorization: Bearer {used}"
+    assert used not in "\n".join(lines)
+    assert f"API key  {'set by WEFT_API_KEY' if key else f'kept in {key_file}'}" in lines
+
+
 # -- starting ------------------------------------------------------------------------------------------------------
 
 
@@ -324,6 +343,14 @@ async def test_a_port_that_is_taken_is_told(tmp_path: Path, taken: int) -> None:
     said = await refusal(tmp_path, WEFT_PORT=str(taken))
 
     assert f"port: 127.0.0.1:{taken} cannot be opened (Address already in use)" in said
+
+
+@pytest.mark.parametrize("host", ["203.0.113.9", "nowhere.invalid"])
+async def test_a_host_that_is_not_here_is_told(tmp_path: Path, host: str) -> None:
+    said = await refusal(tmp_path, WEFT_HOST=host)
+
+    assert said.startswith(f"error: host: '{host}' is no address of this machine (")
+    assert "Set WEFT_HOST to 127.0.0.1 for this machine alone" in said
 
 
 async def test_a_nats_port_that_is_taken_is_told(tmp_path: Path, taken: int) -> None:

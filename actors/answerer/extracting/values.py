@@ -56,6 +56,13 @@ _EXTENSION = re.compile(r"\d[\d\s()./+-]{0,19}")
 _ADDRESS = re.compile(r"https?://[^\s<>\"')\]]+|(?<![\w@.])(?:www\.)?(?:[\w-]+\.)+[a-z]{2,24}(?:/[^\s<>\"')\]]*)?")
 _NUMBER = re.compile(r"(?<![\w.,])[-\u2212]?\d[\d.,'\u2019\u00a0\u202f]*(?: \d{3}(?!\d))*")
 _YEAR = re.compile(r"(?<![\w.,])(?:1\d{3}|20\d\d|2100)(?![\d%]|[.,]\d)")
+_BEFORE_YEAR = re.compile(
+    r"(?:\u00a9|\(c\)|\b(?:copyright|since|seit|depuis|desde|dal|sinds|sedan))[\s:]*(?:\u00a9|\(c\))?\s*"
+    r"(?:\d{4}\s?[-\u2013,]\s?)?$",
+    re.IGNORECASE,
+)
+"""What stands before a year that says since when something is so, or whose it is: no count follows it."""
+
 _SCALES: Mapping[str, int] = MappingProxyType(
     {"k": 10**3, "thousand": 10**3, "tsd": 10**3, "mio": 10**6, "million": 10**6, "millionen": 10**6, "millions": 10**6}
     | {"millones": 10**6, "milioni": 10**6, "mrd": 10**9, "billion": 10**9, "bn": 10**9, "万": 10**4}
@@ -136,7 +143,7 @@ def _number(leaf: Leaf, field: FieldWords, given: RawText) -> Value:
 
 
 def _count(leaf: Leaf, field: FieldWords, given: RawText) -> Value:
-    matches = list(_NUMBER.finditer(given.text))
+    matches = [match for match in _NUMBER.finditer(given.text) if not _is_year_aside(match)]
     if not matches or _is_of_date(matches[0], given):
         return NONE
     is_range = len(matches) > 1 and _BETWEEN.fullmatch(given.text, matches[0].end(), matches[1].start()) is not None
@@ -160,6 +167,15 @@ def _year(leaf: Leaf, field: FieldWords, given: RawText) -> Value:
         return Value(None, reason=f"the page gives several years: {given.text[:80]}")
     chosen = years[-1 if field.speaks_of(*_LATER) else 0] if years else ""
     return _checked(leaf, Value(Decimal(chosen), chosen)) if chosen else NONE
+
+
+def _is_year_aside(number: re.Match[str]) -> bool:
+    """Return whether a number is the year of a copyright or a beginning, or one in brackets: no count."""
+    if not _YEAR.fullmatch(number[0].strip(" .,")):
+        return False
+    before, behind = number.string[: number.start()], number.string[number.end() :]
+    in_brackets = before.endswith("(") and behind.startswith(")") and len(before) + len(behind) > len("()")
+    return in_brackets or bool(_BEFORE_YEAR.search(before))
 
 
 def _is_of_date(number: re.Match[str], given: RawText) -> bool:

@@ -123,7 +123,7 @@ class Lightweight(Actor):
         with page_answer.faults_located(request.url, _TIER):
             async with self._logins.use(request.session, request.url, request.login) as login:
                 first = await self._first(request, login, until)
-                if not _needs_engine(first):
+                if not _needs_engine(request, first):
                     return await self._static(request, first)
                 if len(first.body) > MAX_BYTES:
                     return await self._static(request, first, cut_short="too_large")
@@ -171,12 +171,17 @@ class Lightweight(Actor):
         """Return the answer for a page whose scripts are not run: it has none, or `cut_short` says why."""
         source = page_answer.source_of(first, include_html=request.include_html)
         extraction = await self._extractor.extract(source, datetime.now(UTC))
-        escalate = ("cut_short",) if cut_short else ()
+        evidence = structs.replace(
+            extraction.evidence,
+            escalate=("cut_short",) if cut_short else (),
+            cut_short=cut_short,
+            lacks_awaited=request.wait_for_selector is not None,
+        )
         return page_answer.fetched_as_sent(
             _TIER,
             first,
             extraction,
-            evidence=structs.replace(extraction.evidence, escalate=escalate, cut_short=cut_short),
+            evidence=evidence,
             outlinks=request.outlinks,
             **page_answer.traffic(request, first.exchanges),
         )
@@ -275,11 +280,14 @@ def _keep_storage(login: Login, snapshot: Snapshot) -> None:
         )
 
 
-def _needs_engine(first: WebResponse) -> bool:
-    """Return whether a page may show more when its scripts run; that of an error is answered as it came."""
-    if first.status >= _FIRST_ERROR:
+def _needs_engine(request: FetchPage, first: WebResponse) -> bool:
+    """Return whether a page may show more when its scripts run, or an element of it is asked for.
+
+    That of an error is answered as it came.
+    """
+    if first.status >= _FIRST_ERROR or kind_of(first.body, first.content_type) is not BodyKind.HTML:
         return False
-    return kind_of(first.body, first.content_type) is BodyKind.HTML and runs_scripts(first.body)
+    return request.wait_for_selector is not None or runs_scripts(first.body)
 
 
 def _rendered(
@@ -289,7 +297,12 @@ def _rendered(
     counters = snapshot.counters
     lacks = {_MISSING_SELECTOR: not snapshot.selector_found, CONFINED: counters.left_out, _WITHHELD: counters.withheld}
     missing = (name for name, lacking in lacks.items() if lacking)
-    evidence = structs.replace(extraction.evidence, escalate=(*escalate, *missing), cut_short=snapshot.cut_short)
+    evidence = structs.replace(
+        extraction.evidence,
+        escalate=(*escalate, *missing),
+        cut_short=snapshot.cut_short,
+        lacks_awaited=not snapshot.selector_found,
+    )
     return page_answer.fetched_as_sent(
         _TIER,
         first,

@@ -29,6 +29,7 @@ from actors.fetchers.lightweight.rendering import (
     StabilityWatch,
 )
 from actors.fetchers.lightweight.target import (
+    INVALID_SELECTOR,
     PageTarget,
     PageVisit,
     load_first,
@@ -167,11 +168,13 @@ class _Page:
         return False
 
     async def _has_selector(self) -> bool:
+        """Return whether there is nothing to wait for any more: nothing comes by a selector that is not valid here."""
         selector = self._options.selector
         if selector is None:
             return True
-        self._selector_found = bool(await self._in_world(selector_script(selector)))
-        return self._selector_found
+        answer = await self._in_world(selector_script(selector))
+        self._selector_found = answer is True
+        return self._selector_found or answer == INVALID_SELECTOR
 
     async def _snapshot(self, settling: SettleResult) -> Snapshot:
         network, counters = self._network, self._network.counters

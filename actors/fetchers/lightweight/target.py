@@ -28,6 +28,8 @@ MAX_HTML_CHARS = 8_000_000
 MAX_TEXT_CHARS = 20_000
 MAX_STORED_CHARS = 5_000_000
 
+INVALID_SELECTOR = "invalid"
+
 
 class PageVisit(Struct, frozen=True):
     """A page to be rendered: its first document, and the login that sees it; `web` fetches what it requests.
@@ -126,8 +128,9 @@ def load_more_script(*, press: bool) -> str:
 
 
 def selector_script(selector: str) -> str:
-    """Return the script that says whether an element is there; an invalid selector matches none."""
-    return f"(() => {{ try {{ return !!document.querySelector({_literal(selector)}); }} catch {{ return false; }} }})()"
+    """Return the script that says whether an element is there, or `INVALID_SELECTOR`."""
+    is_there, invalid = f"!!document.querySelector({_literal(selector)})", _literal(INVALID_SELECTOR)
+    return f"(() => {{ try {{ return {is_there}; }} catch {{ return {invalid}; }} }})()"
 
 
 def _own_storage(visit: PageVisit) -> Mapping[str, OriginStorage]:

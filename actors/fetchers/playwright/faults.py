@@ -9,7 +9,7 @@ from msgspec import structs
 from playwright.async_api import Error, Request, TimeoutError  # noqa: A004 - its name
 
 from actors.web.codings import DAMAGED
-from protocol.actions import FIX_INPUT, NO_SELECTOR, REPORT, RETRY, Action, ranked
+from protocol.actions import REPORT, RETRY, Action, ranked
 from protocol.browsers.pageinfo import PastDialog
 from protocol.faults import Code, Fault, FaultError, fault
 
@@ -138,12 +138,6 @@ def dialog_waits(dialog: PastDialog) -> FaultError:
 def invalid(field: str, message: str) -> FaultError:
     """Build the fault of an invalid argument, by its name in the tool."""
     return FaultError(fault(Code.VALIDATION_INVALID_REQUEST, f"{field}: {message}", field=field))
-
-
-def lacks_awaited(message: str) -> Fault:
-    """Build the fault of a page without the element that a browse waits for; the page can be read without it."""
-    actions = ranked((NO_SELECTOR, FIX_INPUT))
-    return fault(Code.ELEMENT_NOT_FOUND, message, field="options.waitForSelector", actions=actions)
 
 
 def not_done(message: str, *, field: str | None = None) -> FaultError:

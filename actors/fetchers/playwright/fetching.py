@@ -38,6 +38,7 @@ from actors.web.rate_limits import retry_after_ms
 from bus import TransportError
 from bus.clock import now_ms
 from bus.stores import FileStore
+from protocol.browse import lacks_awaited
 from protocol.faults import Code, Fault, FaultError, fault
 from protocol.pages import Captured, Fetched, FetchPage, Screenshot
 from protocol.subject_kinds import Objects
@@ -103,7 +104,8 @@ class PageFetcher(Struct, frozen=True):
         Raises:
             FaultError: NETWORK_*, SECURITY_*, HTTP_TOO_MANY_REDIRECTS, PAGE_CRASHED, BROWSER_*, CONTENT_*,
                 RATE_LIMIT_EXCEEDED or BLOCKED_BY_ROBOTS where it may not be fetched now or at all, or
-                ELEMENT_NOT_FOUND where it lacks the element that was waited for, and is empty or not read in time.
+                ELEMENT_NOT_FOUND where it lacks the element that was waited for, and is empty or not read in time;
+                VALIDATION_INVALID_REQUEST where no element can be waited for by that selector.
         """
         guard.check_url(request.url)
         visit: _Visit | None = None
@@ -138,7 +140,10 @@ class PageFetcher(Struct, frozen=True):
 
 @dataclass
 class _Visit:
-    """The visit of one page; `cut_short` is the first limit that it met, `is_file` that no browser shows it."""
+    """The visit of one page; `cut_short` is the first limit that it met, `is_file` that no browser shows it.
+
+    `has_awaited` is true as soon as the element is there that is waited for.
+    """
 
     fetcher: PageFetcher
     request: FetchPage
@@ -147,6 +152,7 @@ class _Visit:
     deadline_s: float
     cut_short: str = ""
     is_file: bool = False
+    has_awaited: bool = False
     html: str = ""
     screenshot: str = ""
     started_s: float = field(default_factory=time.monotonic)
@@ -171,7 +177,7 @@ class _Visit:
         return fault(Code.BROWSER_PAGE_HUNG if self.cut_short == page_answer.HUNG else Code.NETWORK_TIMEOUT)
 
     def _lacks_element(self, what_else: str) -> Fault:
-        return faults.lacks_awaited(f"The page has no element {self.request.wait_for_selector}, {what_else}.")
+        return lacks_awaited(f"The page has no element {self.request.wait_for_selector}, {what_else}.")
 
     @property
     def _is_markup(self) -> bool:
@@ -241,8 +247,12 @@ class _Visit:
         except Error as error:
             if faults.is_crash(error):
                 raise
+            if not faults.is_timeout(error):
+                message = f"{selector} is no selector that the browser understands"
+                raise faults.invalid("options.waitForSelector", message) from error
             self._cut(MISSING_SELECTOR)
         else:
+            self.has_awaited = True
             self._cut(await self.tab.settle(FOR_FETCH, self.deadline_s))
 
     async def _extract_page(self) -> tuple[Extraction, tuple[Captured, ...]]:
@@ -377,7 +387,11 @@ class _Visit:
             status=recorder.main.status if recorder.main else _OK,
             content_type=headers.get("content-type", ""),
             headers=headers.items(),
-            evidence=structs.replace(extraction.evidence, cut_short=self.cut_short),
+            evidence=structs.replace(
+                extraction.evidence,
+                cut_short=self.cut_short,
+                lacks_awaited=request.wait_for_selector is not None and not self.has_awaited,
+            ),
             apis=page_answer.merge_apis(recorder.calls, extraction.apis, by_browser=True),
             fetched_at=now_ms(),
             retry_after_ms=retry_after_ms(headers.get("retry-after"), time.time()),

@@ -306,7 +306,8 @@ async def revoke_key(bus: Tables, key_store: KeyStore, arguments: NamedKey) -> R
     # Of several that had one name, the one that is good.
     matches = sorted(named, key=lambda one: (one.id == arguments.id, is_good(one, now), one.created))
     if not matches:
-        raise invalid("There is no such key", 404)
+        message = f"id: there is no key {arguments.id!r}; `weft keys list` and GET /api/keys have their names"
+        raise invalid(message, 404)
     await _put_end(bus, matches[-1], now)
     await _put_key(bus, key_store, structs.replace(matches[-1], revoked=now))
     return RevokedKey(**structs.asdict(_info(matches[-1], now)))

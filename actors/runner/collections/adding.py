@@ -15,7 +15,7 @@ from actors.page_addresses import page_address
 from actors.runner.collections.capturing import Capturing
 from actors.runner.collections.collection_log import CollectionLog, unknown
 from actors.runner.collections.history import SourceHistory, source_id
-from actors.runner.collections.imports import ListedPage, read_list
+from actors.runner.collections.imports import ListedPage, is_address, read_list
 from bus.clock import now_ms
 from protocol.collection_views import (
     MAX_IMPORT_BYTES,
@@ -211,7 +211,7 @@ async def import_sources(capturing: Capturing, request: ImportSources) -> Import
     lines, refused = dict[str, SourceAdded](), list[RefusedAddress]()
     for page in pages:
         try:
-            line = adding.line(created, UrlItem(url=page.url or " ", title=page.title), "url")
+            line = adding.line(created, UrlItem(url=_listed(page), title=page.title), "url")
             lines.setdefault(line.source, line)
         except FaultError as error:
             refused.append(_refused(page, error))
@@ -225,6 +225,12 @@ async def import_sources(capturing: Capturing, request: ImportSources) -> Import
         refused_count=len(refused),
         refused=tuple(refused[:MAX_REFUSED]),
     )
+
+
+def _listed(page: ListedPage) -> str:
+    if not is_address(page.url):
+        raise FaultError(fault(_INVALID, "it is no address, such as https://example.com/", field="url"))
+    return page.url
 
 
 def _refused(page: ListedPage, error: FaultError) -> RefusedAddress:

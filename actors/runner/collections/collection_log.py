@@ -29,6 +29,7 @@ from protocol.collections import (
     source_topic,
     source_topics,
     sources_topics,
+    unknown_text,
     version_topic,
 )
 from protocol.faults import Code, FaultError, fault
@@ -54,7 +55,7 @@ def known_id(given: str, prefix: str) -> str:
 def unknown(prefix: str) -> FaultError:
     """Return the error that there is none of that id, or it is somebody else's."""
     if prefix == ARTIFACT_PREFIX:
-        return FaultError(fault(Code.ARTIFACT_NOT_FOUND, field="artifactId"))
+        return unknown_text("artifactId")
     if prefix == COLLECTION_PREFIX:
         return FaultError(fault(Code.VALIDATION_UNKNOWN_COLLECTION, field="collectionId"))
     return FaultError(fault(Code.VALIDATION_UNKNOWN_SOURCE, field="sourceId"))

@@ -22,6 +22,12 @@ MAX_TITLE_CHARS: Final = 500
 MAX_FIELD_CHARS: Final = 100_000
 _HEAD_CHARS: Final = 2_000
 _ADDRESS: Final = re.compile(r"(?:https?://|www\.)\S{1,8000}", re.IGNORECASE)
+_BEGINNING: Final = re.compile(
+    r"[a-z][a-z0-9+.-]*:|(?:localhost|\[[0-9a-f:.]+\]|[^\s/:.]+(?:\.[^\s/:.]+)+)\.?(?=[:/?#]|$)", re.IGNORECASE
+)
+"""What an address of a list begins with, which may lack its scheme: a word alone is none, though it may be a host."""
+
+_EXPECTED: Final = "give OPML, bookmarks, a site map, a feed, CSV with a column url, or one address a line"
 _URL_COLUMNS: Final = ("url", "link", "href", "address", "uri", "website", "resolved_url", "loc")
 _TITLE_COLUMNS: Final = ("title", "name", "resolved_title", "text", "description")
 _MARKS: Final[tuple[tuple[re.Pattern[str], ImportFormat], ...]] = (
@@ -46,6 +52,8 @@ def read_list(data: bytes, form: ImportFormat = "auto") -> tuple[ListedPage, ...
         ValueError: it is no such list, has too much markup, or more addresses than a collection may have.
     """
     text = _decoded(data)
+    if "\0" in text:
+        raise ValueError(f"it is no text; {_EXPECTED}")
     if text.count("<") > MAX_TAGS:
         raise ValueError(f"it has more than {MAX_TAGS} tags")
     known = _form_of(text) if form == "auto" else form
@@ -53,8 +61,13 @@ def read_list(data: bytes, form: ImportFormat = "auto") -> tuple[ListedPage, ...
     if len(pages) > MAX_SOURCES:
         raise ValueError(f"it has more than {MAX_SOURCES} addresses")
     if not pages:
-        raise ValueError(f"it has no address, read as {known}")
+        raise ValueError(f"it has no address, read as {known}; {_EXPECTED}")
     return tuple(ListedPage(page.url.strip(), " ".join(page.title.split())[:MAX_TITLE_CHARS]) for page in pages)
+
+
+def is_address(text: str) -> bool:
+    """Return whether an entry of a list begins as an address does."""
+    return _BEGINNING.match(text) is not None
 
 
 def _decoded(data: bytes) -> str:
@@ -72,7 +85,7 @@ def _form_of(text: str) -> ImportFormat:
         if mark.search(head):
             return form
     if head.lstrip().startswith("<"):
-        raise ValueError("it is neither OPML nor bookmarks, nor a site map or a feed")
+        raise ValueError(f"it is neither OPML nor bookmarks, nor a site map or a feed; {_EXPECTED}")
     first = head.splitlines()[0].lower() if head.strip() else ""
     names = {name.strip(' "') for name in re.split(r"[,;\t|]", first)}
     return "csv" if len(names) > 1 or names & set(_URL_COLUMNS) else "list"
@@ -152,10 +165,13 @@ def _rows(rows: Iterator[Sequence[str]]) -> Iterator[ListedPage]:
 
 
 def _lines(text: str) -> Iterator[ListedPage]:
-    for line in text.splitlines():
-        words = line.split(None, 1)
-        if words and not words[0].startswith("#"):
-            yield ListedPage(*words)
+    numbered = ((number, line.split(None, 1)) for number, line in enumerate(text.splitlines(), 1))
+    rows = [(number, words) for number, words in numbered if words and not words[0].startswith("#")]
+    wrong = [number for number, words in rows if not is_address(words[0])]
+    if 2 * len(wrong) > len(rows):
+        raise ValueError(f"it is no list of addresses: line {wrong[0]} begins with none; {_EXPECTED}")
+    for _, words in rows:
+        yield ListedPage(*words)
 
 
 _READERS: Final[Mapping[ImportFormat, Callable[[str], Iterator[ListedPage]]]] = MappingProxyType(

@@ -19,7 +19,16 @@ from protocol.actions import Action
 from protocol.agent import MadeText, MakeText, TransformType
 from protocol.codec import encode
 from protocol.collection_views import CollectionChanged, PackCollection, PackedCollection
-from protocol.collections import ARTIFACT_PREFIX, DoTransform, TextAsked, TextEnded, TextStarted, TextStatus, text_topic
+from protocol.collections import (
+    ARTIFACT_PREFIX,
+    DoTransform,
+    TextAsked,
+    TextEnded,
+    TextStarted,
+    TextStatus,
+    text_topic,
+    unknown_text,
+)
 from protocol.documents import CollectionSource
 from protocol.faults import Code, Fault, FaultError, fault
 from protocol.packets import Citation
@@ -87,7 +96,7 @@ class TextLog(Struct, frozen=True):
         """
         history = await self.read(known_id(given, ARTIFACT_PREFIX))
         if history.text is None or history.text.caller != caller:
-            raise FaultError(fault(Code.ARTIFACT_NOT_FOUND, field="artifactId"))
+            raise unknown_text("artifactId")
         return history.text, history.last
 
 

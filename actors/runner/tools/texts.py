@@ -18,7 +18,15 @@ from actors.runner.tools.context import ToolDependencies
 from bus.clock import now_ms
 from protocol.actions import Action
 from protocol.agent import TransformType
-from protocol.collections import COLLECTION_PREFIX, TextAsked, TextDeleted, TextStatus, text_topic, transform_key
+from protocol.collections import (
+    COLLECTION_PREFIX,
+    TextAsked,
+    TextDeleted,
+    TextStatus,
+    text_topic,
+    transform_key,
+    unknown_text,
+)
 from protocol.documents import WebObservationSummary, untrusted
 from protocol.faults import Code, FaultError, fault
 from protocol.pages import capture_name
@@ -98,7 +106,7 @@ async def run_transform(context: ToolDependencies, request: RunTool, arguments: 
     patience_s = (anyio.current_effective_deadline() - anyio.current_time()) * PATIENCE
     text = await transforming.ended(line.artifact, patience_s)
     if text is None:
-        raise FaultError(fault(Code.ARTIFACT_NOT_FOUND, field="artifactId"))
+        raise unknown_text("artifactId")
     if text.info.error is not None:
         raise FaultError(text.info.error)
     return _whole(request, text)
@@ -183,7 +191,7 @@ async def delete(context: ToolDependencies, request: RunTool, arguments: OfArtif
     name = known_id(arguments.artifact_id, "art_")
     history = await texts.read(name)
     if history.text is None or history.text.caller != request.caller:
-        raise FaultError(fault(Code.ARTIFACT_NOT_FOUND, field="artifactId"))
+        raise unknown_text("artifactId")
     line = TextDeleted(caller=request.caller, at=now_ms(), collection=history.text.info.collection_id, artifact=name)
     await texts.log.append(text_topic(name), line, last=history.last, forget=True)
     return succeeded(request, {"artifactId": name, "deleted": True})

@@ -19,6 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.cli import connection, doctor, terminal
+from actors.cli.checks import CheckState
 from actors.cli.connection import read_response
 from actors.cli.main import run
 from actors.gateway.errors import to_error
@@ -185,7 +186,7 @@ async def test_a_system_whose_edge_is_silent_does_not_run(tmp_path: Path) -> Non
     settings = record(tmp_path, rest)
 
     assert await connection.find(settings) is None
-    assert doctor.running(settings, answers=False).state is doctor.CheckState.WARNING
+    assert doctor.running(settings, answers=False).state is CheckState.WARNING
 
 
 def test_the_running_system_is_asked_over_rest_with_its_key(

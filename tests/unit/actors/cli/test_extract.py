@@ -157,7 +157,6 @@ def test_many_are_written_side_by_side(tmp_path: Path, capsys: pytest.CaptureFix
         ("{", "line 1"),
         ('{"id": "../up", "url": "", "path": "x"}', "cannot be the name of a file"),
         ('{"id": "a"}', "path"),
-        ('{"id": "a", "path": "x"}\n{"id": "a", "path": "y"}', "line 2: id 'a' is that of line 1"),
     ],
 )
 def test_a_line_that_is_no_page_is_told(
@@ -167,6 +166,34 @@ def test_a_line_that_is_no_page_is_told(
 
     assert run(["extract", "--jsonl", str(tmp_path / "in.jsonl"), "--out", str(tmp_path / "out")]) == 1
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_the_other_lines_go_on_where_some_fail(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = json.dumps(str(ARTICLE))
+    lines = [
+        f'{{"id": "a", "path": {page}}}',
+        '{"id": "a", "path": "other.html"}',
+        "",
+        "no JSON",
+        '{"id": "b", "path": "gone.html"}',
+        '{"id": "c", "paht": "x"}',
+        f'{{"id": "d/e", "path": {page}}}',
+        f'{{"id": "f", "path": {page}}}',
+    ]
+    (tmp_path / "in.jsonl").write_text("\n".join(lines))
+
+    assert run(["extract", "--jsonl", str(tmp_path / "in.jsonl"), "--out", str(tmp_path / "out"), "--json"]) == 4
+
+    printed = capsys.readouterr()
+    result = json.loads(printed.out)
+    assert sorted(path.name for path in (tmp_path / "out").glob("*.md")) == ["a.md", "f.md"]
+    assert (result["extracted"], {one["line"]: one.get("field") for one in result["failed"]}) == (
+        2,
+        {2: "id", 4: None, 5: "path", 6: "path", 7: "id"},
+    )
+    assert "line 2: id: 'a' is that of line 1, too" in printed.err
+    assert "line 5 (b): path: " in printed.err
 
 
 @pytest.mark.full
@@ -182,7 +209,7 @@ def test_a_table_of_twenty_thousand_rows_is_written_whole_and_a_page_beyond_all_
 
     assert run(["extract", "--jsonl", str(tmp_path / "in.jsonl"), "--out", str(tmp_path), "--workers", "1"]) == 4
 
-    assert "deep: The page needs more time or memory" in capsys.readouterr().err
+    assert "(deep): The page needs more time or memory" in capsys.readouterr().err
     assert (tmp_path / "long.md").read_text().endswith("| 19999 | word 19999 | 39998 |")
     assert len(json.loads((tmp_path / "long.json").read_bytes())["tables"][0]["rows"]) == 20_000
     assert run(["extract", str(tmp_path / "long.html"), "--query", "row 19,999"]) == 0

@@ -324,3 +324,20 @@ def test_a_weft_on_a_nats_that_is_not_reached_is_told_from_none(
     assert run(["status", "--data-dir", str(tmp_path)]) == 3
     said = " ".join(capsys.readouterr().err.split())
     assert (f"cannot be reached at {nats}" in said, "WEFT_NATS_KEYS" in said) == (True, True)
+
+
+def test_a_key_that_is_not_that_of_the_weft_which_runs_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    connected_to(monkeypatch, None, FaultError(fault(Code.INTERNAL_UNAVAILABLE)))
+    monkeypatch.delenv("WEFT_NATS_URL", raising=False)
+    monkeypatch.setenv("WEFT_API_KEY", "of-another-weft")
+    key_file = tmp_path / "api-key"
+    key_file.write_text("its-own")
+    ready = Ready(rest="", mcp="", nats="nats://127.0.0.1:4222", key_file=str(key_file), pid=os.getpid())
+    write_ready(ready_path(tmp_path), ready)
+
+    assert run(["status", "--data-dir", str(tmp_path)]) == 3
+    said = " ".join(capsys.readouterr().err.split())
+    assert "The API key that WEFT_API_KEY sets is not that of the Weft that runs" in said
+    assert f"Leave WEFT_API_KEY unset, or set what stands in {key_file}." in said

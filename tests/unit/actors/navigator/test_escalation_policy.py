@@ -132,6 +132,21 @@ def test_a_verdict_without_a_code_accepts() -> None:
     assert outcomes == [Accepted(page, good), Rejected(page, bad, Code.CONTENT_EMPTY)]
 
 
+def test_a_page_without_the_awaited_element_is_refused_unless_something_stands_in_its_place() -> None:
+    page = structs.replace(fetched(), evidence=evidence(lacks_awaited=True))
+    verdicts = (verdict(), verdict(Code.CONTENT_TOO_SHORT, usable=True), verdict(Code.HTTP_NOT_FOUND))
+    outcomes = [judged(page, one) for one in verdicts]
+
+    assert [one.code for one in outcomes if isinstance(one, Rejected)] == [
+        Code.ELEMENT_NOT_FOUND,
+        Code.ELEMENT_NOT_FOUND,
+        Code.HTTP_NOT_FOUND,
+    ]
+    assert not any(one.verdict.usable for one in outcomes)
+    limits = budget(BrowseOptions(wait_for_selector="#late"))
+    assert told(end(*outcomes[:2], limits=limits)).field == "options.waitForSelector"
+
+
 @pytest.mark.parametrize(
     ("status", "code"),
     [(403, Code.HTTP_FORBIDDEN), (500, Code.HTTP_SERVER_ERROR), (502, Code.HTTP_BAD_GATEWAY), (200, None)],

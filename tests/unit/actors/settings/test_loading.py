@@ -350,3 +350,11 @@ def test_a_variable_says_yes_or_no(text: str, said: bool) -> None:  # noqa: FBT0
 def test_what_is_neither_yes_nor_no_is_refused(text: str) -> None:
     with pytest.raises(FaultError, match="tier_learning is true or false"):
         load(config_file=None, overrides={}, environ={"WEFT_TIER_LEARNING": text})
+
+
+def test_a_word_that_is_no_choice_is_told_with_those_that_are() -> None:
+    with pytest.raises(FaultError) as caught:
+        load(config_file=None, overrides={}, environ={"WEFT_TOOLSETS": "core,corr"})
+
+    said = "toolsets, set by WEFT_TOOLSETS: Invalid enum value 'corr'; there are acting, browser, collections, "
+    assert caught.value.fault.message.startswith(said)

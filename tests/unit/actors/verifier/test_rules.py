@@ -115,6 +115,7 @@ def test_a_browser_has_run_the_scripts(length: int, evidence: dict[str, Any], co
         (404, Code.HTTP_NOT_FOUND),
         (407, Code.HTTP_PROXY_REFUSED),
         (999, Code.BLOCKED_BOT_DETECTION),
+        (304, Code.HTTP_SERVER_ERROR),
         (410, Code.HTTP_NOT_FOUND),
         (418, Code.HTTP_CLIENT_ERROR),
         (429, Code.RATE_LIMIT_EXCEEDED),

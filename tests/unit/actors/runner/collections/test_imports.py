@@ -51,6 +51,7 @@ TITLED = (ListedPage(A, "Looms & more"), ListedPage(B, "Yarn"))
         ("csv", NO_HEADER, (ListedPage(A, "1"), ListedPage(B, "2"))),
         ("list", f"{A}\n{B}\n", (ListedPage(A), ListedPage(B))),
         ("list", LINES, TITLED),
+        ("list", "a.example/b\nlocalhost:3000\n", (ListedPage("a.example/b"), ListedPage("localhost:3000"))),
     ],
 )
 def test_a_list_is_read_by_its_form_which_is_known_by_its_words(
@@ -64,6 +65,10 @@ def test_a_list_is_read_by_its_form_which_is_known_by_its_words(
     ("text", "why"),
     [
         ("", "no address"),
+        ("Dear Ada\nplease buy milk.\nYours\n", "line 1 begins with none; give OPML, bookmarks, .* one address a line"),
+        (f"# mine\n{A}\nmilk\neggs\n", "line 3 begins with none"),
+        ('{"a": 1}', "line 1 begins with none"),
+        ("\0\1\2", "it is no text"),
         ("<html><body><p>words</p></body></html>", "neither OPML"),
         ("<sitemapindex><sitemap><loc>https://a.example/1.xml</loc></sitemap></sitemapindex>", "names other site maps"),
         ("<urlset><url></url></urlset>", "no address"),
@@ -95,14 +100,14 @@ async def test_a_list_is_added_once(tmp_path: Path) -> None:
     async with collecting(tmp_path) as world:
         world.pages = {A: "One.", B: "Two."}
         collection = await world.create()
-        data = f"url,title\n{A},One\n{A}/#top,Twice\n{B},Two\nftp://a.example/,No\nnonsense here,No\n".encode()
+        data = f"url,title\n{A},One\n{A}/#top,Twice\n{B},Two\nftp://a.example/,No\nnonsense here,No\nmilk,No\n".encode()
         request = ImportSources(caller=ME, collection=collection, data=data)
         first = await world.bus.call(subjects.COLLECTION_IMPORT, request)
         again = await world.bus.call(subjects.COLLECTION_IMPORT, request)
         view = await world.settled(collection)
 
-        assert (first.read, first.added, first.known, first.refused_count) == (5, 2, 1, 2)
-        assert [one.url for one in first.refused] == ["ftp://a.example/", "nonsense here"]
+        assert (first.read, first.added, first.known, first.refused_count) == (6, 2, 1, 3)
+        assert [one.url for one in first.refused] == ["ftp://a.example/", "nonsense here", "milk"]
         assert again == first
         assert [(one.title, one.url, one.version) for one in view.sources] == [("One", A, 1), ("Two", B, 1)]
 
