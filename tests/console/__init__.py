@@ -5,12 +5,20 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from playwright.sync_api import Browser, Locator, Page, Response, ViewportSize, expect
+from playwright.sync_api import (
+    Browser,
+    Locator,
+    Page,
+    Response,
+    TimeoutError,  # noqa: A004 - its name
+    ViewportSize,
+    expect,
+)
 
 from tests.extension import axe_source
 
@@ -61,6 +69,12 @@ class ConsoleTab:
         """The heading of the page that is shown."""
         return self.page.locator("main h1")
 
+    def _overflow(self) -> int:
+        """Return by how much the page is too wide, in pixels, once what is drawn has taken its new size."""
+        with suppress(TimeoutError):
+            self.page.wait_for_function(f"{_OVERFLOW} <= 0")
+        return int(self.page.evaluate(_OVERFLOW))
+
     def look(self, name: str) -> None:
         """Take a picture in light, in dark and as on a phone; nothing is too wide, and axe-core finds nothing wrong."""
         found = dict[str, list[str]]()
@@ -71,7 +85,7 @@ class ConsoleTab:
         self.page.emulate_media(color_scheme="light")
         for size, kind in ((NARROW, "narrow"), (PHONE, "phone")):
             self.page.set_viewport_size(size)
-            found[kind] = [f"{width} px too wide"] if (width := self.page.evaluate(_OVERFLOW)) > 0 else []
+            found[kind] = [f"{width} px too wide"] if (width := self._overflow()) > 0 else []
         self.page.screenshot(path=self.pictures / f"{name}-phone.png", full_page=True)
         self.page.set_viewport_size(WIDE)
 

@@ -65,7 +65,10 @@ LOOKALIKES: Mapping[str, str] = {
 """By the end of their address: pages that are short, or that write about errors."""
 
 
-VAGUE = _page("Weavers of the valley", "<h1>Hello</h1><p>Some things are gone, and much is new.</p>")
+VAGUE = _page(
+    "Weavers of the valley",
+    "<h1>Hello</h1><p>Some things are gone, and much is new. Our weavers make cloth and rugs in the mill at the river.</p>",
+)
 """A page of which nobody can say by itself whether it is the one that was asked for."""
 
 

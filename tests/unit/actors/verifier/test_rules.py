@@ -394,6 +394,8 @@ def test_what_came_without_markup_may_be_an_error_too(body: str, code: Code | No
         (PageKind.NOT_FOUND, "/help/what-404-means", "/item/404"),
         (PageKind.RATE_LIMITED, "/docs/rate-limits", "/docs/looms"),
         (PageKind.MAINTENANCE, "/incidents/9xk2m7", "/statutes/of-looms"),
+        (PageKind.CHALLENGE, "/foro/how-to-read-a-captcha/1882", "/captcha"),
+        (PageKind.NOT_FOUND, "/why-you-see-404", "/404.html"),
     ],
 )
 def test_what_looks_like_a_stand_in_is_a_page_where_it_was_asked_for(kind: PageKind, asked: str, other: str) -> None:
