@@ -201,12 +201,13 @@ async def test_the_console_and_dialogs_are_told() -> None:
 @pytest.mark.slow
 async def test_an_element_is_waited_for() -> None:
     async with showing() as here:
-        done = "document.querySelector('main').id = 'ready'; p.textContent = 'The loom is ready now.'"
+        words = "Now the loom is ready for a thread of the warp that lies beside the last one."
+        done = f"document.querySelector('main').id = 'ready'; p.textContent = '{words}'"
         code = f"setTimeout(() => {{ {done} }}, 1500)"
         page = await here.page(main(f"<p>{ARTICLE}</p><p id=p></p>", code), wait_for_selector="main#ready")
         never = await here.page(main(f"<p>{ARTICLE}</p>", "0"), wait_for_selector="#never")
 
-        assert "now" in text_of(page)
+        assert words in text_of(page)
         assert "selector_missing" in never.evidence.escalate
 
 
