@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from urllib.parse import unquote, urlsplit
 
 from actors.verdicts.certain import LOGIN_PATH
@@ -24,7 +23,6 @@ _LONG_WORDS = 4
 _STATUS = re.compile(r"(?<!\d)[45]\d\d(?!\d)")
 
 
-@lru_cache(maxsize=1_024)
 def kinds_requested(url: str) -> frozenset[PageKind]:
     """Return the kinds of stand-ins that an address itself speaks of: by what such pages are called, or at its end."""
     try:

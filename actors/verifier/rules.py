@@ -156,8 +156,7 @@ def _says_nothing(page: ClaimView) -> bool:
     traits, scripts = page.evidence.traits, page.evidence.scripts
     if page.scripted or not scripts or not 0 < traits.chars < _SAYS_NOTHING_CHARS:
         return False
-    words = f"{traits.title} {page.evidence.visible}"
-    return not _STATUS_NUMBER.search(words) and not model.phrases_of(words, *PageKind)
+    return not _has_words(page)
 
 
 # What the words and the structure say: the model.
@@ -170,8 +169,8 @@ def _judged(page: AssessedView, *, beyond: bool = True) -> Finding:
     assessed = page.assess(page.claim)
     bound = assessed.refused_below
     healthy = _with_odds(assessed.healthy, _STATUS_LINE_ODDS if has_status_line(page) else 1.0)
-    if not _says_so(page):  # what looks like a stand-in, and has not a word of one, is as likely a small page
-        healthy = max(healthy, bound)
+    if healthy < bound and not _says_so(page):  # what only looks like a stand-in is as likely a small page
+        healthy = bound
     healthy += (1 - healthy) * assessed.share(
         kinds_requested(page.claim.url)
     )  # a login, where that was asked for, is a page
@@ -197,12 +196,15 @@ def _judged(page: AssessedView, *, beyond: bool = True) -> Finding:
 
 def _says_so(page: ClaimView) -> bool:
     """Return whether anything that a page shows is of a stand-in: nothing at all, a status, a form, marks, a phrase."""
-    shown, traits = page.evidence, page.evidence.traits
-    words = f"{traits.title} {shown.visible}"
-    marked = shown.challenge or shown.login_form or shown.consent_wall or traits.passwords
-    return bool(
-        not shown.visible.strip() or marked or _STATUS_NUMBER.search(words) or model.phrases_of(words, *PageKind)
-    )
+    shown = page.evidence
+    marked = shown.challenge or shown.login_form or shown.consent_wall or shown.traits.passwords
+    return bool(not shown.visible.strip() or marked or _has_words(page))
+
+
+def _has_words(page: ClaimView) -> bool:
+    """Return whether a page shows a status or a phrase of any stand-in."""
+    words = f"{page.evidence.traits.title} {page.evidence.visible}"
+    return _STATUS_NUMBER.search(words) is not None or model.phrases_of(words, *PageKind) > 0
 
 
 _SPOKEN_STATUSES = frozenset({PageKind.NOT_FOUND, PageKind.GONE, PageKind.SERVER_ERROR})
