@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import anyio
@@ -106,15 +108,21 @@ async def brimful(transport: NatsTransport, size: int) -> None:
         await transport.jetstream.publish(f"{LINES.name}.brim.{size}.{number}", bytes(size))
 
 
+@asynccontextmanager
+async def kept_lines(folder: Path) -> AsyncGenerator[tuple[NatsTransport, JournalLog[Ask]]]:
+    """Open a journal that is kept for good, on a server of its own."""
+    async with (
+        serve_nats(folder, {}) as server,
+        server.connect(OVERSEER) as transport,
+        Bus(transport, OVERSEER, "r1").running() as bus,
+    ):
+        await transport.allot(BOUNDED, STORE_BYTES // 2)
+        yield transport, await bus.journal(LINES)
+
+
 async def test_a_journal_that_is_full_has_room_to_forget_the_smallest_line(tmp_path: Path) -> None:
     with anyio.fail_after(TEST_S):
-        async with (
-            serve_nats(tmp_path, {}) as server,
-            server.connect(OVERSEER) as transport,
-            Bus(transport, OVERSEER, "r1").running() as bus,
-        ):
-            await transport.allot(BOUNDED, STORE_BYTES // 2)
-            lines = await bus.journal(LINES)
+        async with kept_lines(tmp_path) as (transport, lines):
             await lines.append("small", Ask(text="x"))
             for size in (MB // 4, 1_000, 1):
                 with pytest.raises(JournalFullError):
@@ -129,13 +137,7 @@ async def test_a_journal_that_is_full_has_room_to_forget_the_smallest_line(tmp_p
 
 async def test_what_would_not_fit_in_its_place_is_not_forgotten(tmp_path: Path) -> None:
     with anyio.fail_after(TEST_S):
-        async with (
-            serve_nats(tmp_path, {}) as server,
-            server.connect(OVERSEER) as transport,
-            Bus(transport, OVERSEER, "r1").running() as bus,
-        ):
-            await transport.allot(BOUNDED, STORE_BYTES // 2)
-            lines = await bus.journal(LINES)
+        async with kept_lines(tmp_path) as (transport, lines):
             await lines.append("small", Ask(text="kept"))
             for size in (MB // 4, 1_000, 1):
                 with pytest.raises(APIError):
