@@ -141,6 +141,9 @@ CHECK_CONVERSATION = Action(
     description="Take the id from the list of your conversations, which go back 30 days.",
 )
 BEGIN_TASK = Action(action="begin_task", description="Send the goal without a task id: that begins a task.")
+TAKE_IN_HAND = Action(
+    action="take_in_hand", description="Take the session in hand first: PUT /api/browsers/{id}/hand with `hold` true."
+)
 BEGIN_CHAT = Action(action="begin_chat", description="Send it with a new session id: that begins a chat session.")
 LESS_WORK = Action(action="split_run", description="Give the run more time, or split it into smaller ones.")
 RUN_ANEW = Action(action="run_again", description="Run the template again.", tool_to_use="run_task_template")

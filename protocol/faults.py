@@ -50,6 +50,7 @@ from protocol.actions import (
     RUN_ANEW,
     SEE_STEP,
     SLOWER,
+    TAKE_IN_HAND,
     USE_BROWSER,
     USE_LIGHTWEIGHT,
     USE_SAVED,
@@ -155,6 +156,7 @@ class Code(StrEnum):
     VALIDATION_UNKNOWN_PATTERN = "VALIDATION_UNKNOWN_PATTERN"
     VALIDATION_TASK_OVER = "VALIDATION_TASK_OVER"
     VALIDATION_CHAT_ARCHIVED = "VALIDATION_CHAT_ARCHIVED"
+    VALIDATION_SESSION_NOT_HELD = "VALIDATION_SESSION_NOT_HELD"
     INTERNAL_ERROR = "INTERNAL_ERROR"
     INTERNAL_UNAVAILABLE = "INTERNAL_UNAVAILABLE"
     INTERNAL_BUSY = "INTERNAL_BUSY"
@@ -380,6 +382,9 @@ _ROWS: Mapping[Code, Kind] = {
     Code.VALIDATION_UNKNOWN_CHAT: Kind(_C.VALIDATION, False, "There is no such chat session.", (FIX_INPUT,)),
     Code.VALIDATION_TASK_OVER: Kind(_C.VALIDATION, False, "The task is over.", (BEGIN_TASK,)),
     Code.VALIDATION_CHAT_ARCHIVED: Kind(_C.VALIDATION, False, "The chat session is archived.", (BEGIN_CHAT,)),
+    Code.VALIDATION_SESSION_NOT_HELD: Kind(
+        _C.VALIDATION, False, "Nobody has this browser session in hand.", (TAKE_IN_HAND,)
+    ),
     Code.SECURITY_POLICY_DENIED: Kind(_C.SECURITY, False, "The policy does not allow this call.", (REPORT,)),
     Code.SECURITY_APPROVAL_REQUIRED: Kind(
         _C.SECURITY, False, "The call waits until a person allows it.", (ANSWER_APPROVAL,)

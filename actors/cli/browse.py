@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import anyio
@@ -88,6 +89,8 @@ def browse(  # noqa: PLR0913 - the options of a command
         include_decision_trace=trace,
         include_html=html,
     )
+    if "://" not in url and Path(url).is_file():
+        raise typer.BadParameter(f"{url} is a file here: `weft extract` reads files", param_hint="URL")
     look_up(url, options, read(config, data_dir, log_level), as_json=as_json)
 
 

@@ -120,6 +120,7 @@ STATUS_OF_CODE: Mapping[Code, int] = MappingProxyType(
         Code.VALIDATION_UNKNOWN_PATTERN: 404,
         Code.VALIDATION_TASK_OVER: 409,
         Code.VALIDATION_CHAT_ARCHIVED: 409,
+        Code.VALIDATION_SESSION_NOT_HELD: 409,
         Code.CONFIG_STORAGE_FULL: 507,
         Code.RUN_TIMEOUT: 504,
         Code.RUN_CANCELED: 409,  # it cannot be gone on with as it stands

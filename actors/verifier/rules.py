@@ -43,6 +43,9 @@ _UNFINISHED_ODDS = 0.3
 _STATUS_LINE_ODDS = 0.05
 """And where a status of an error stands in a line of its own."""
 
+_EXPLAINED = 0.89
+"""At most so probable is by its address what reads like an error: the host tells it from an article about errors."""
+
 _THIN_CHARS = 1_000
 """Below this a page without semantic markers that has marks of loading may be a shell."""
 
@@ -171,9 +174,7 @@ def _judged(page: AssessedView, *, beyond: bool = True) -> Finding:
     healthy = _with_odds(assessed.healthy, _STATUS_LINE_ODDS if has_status_line(page) else 1.0)
     if healthy < bound and not _says_so(page):  # what only looks like a stand-in is as likely a small page
         healthy = bound
-    healthy += (1 - healthy) * assessed.share(
-        kinds_requested(page.claim.url)
-    )  # a login, where that was asked for, is a page
+    healthy = _where_requested(page, healthy, assessed)
     probability = _with_odds(healthy, _odds(page, assessed.kind) if beyond else 1.0)
     if probability < bound:
         absent = PageKind.NOT_FOUND if page.rendered or not page.evidence.scripts else PageKind.EMPTY_SHELL
@@ -192,6 +193,13 @@ def _judged(page: AssessedView, *, beyond: bool = True) -> Finding:
         walls=walls,
         doubtful=probability < DOUBTFUL_BELOW and page.claim.absent_alike is None,
     )
+
+
+def _where_requested(page: ClaimView, healthy: float, assessed: Assessment) -> float:
+    """Return how probable a page is by its address too: a login, where that was requested, is a page."""
+    requested = kinds_requested(page.claim.url)
+    lifted = healthy + (1 - healthy) * assessed.share(requested)
+    return max(healthy, min(lifted, _EXPLAINED)) if assessed.kind in _SPOKEN_STATUSES & requested else lifted
 
 
 def _says_so(page: ClaimView) -> bool:

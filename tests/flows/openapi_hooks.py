@@ -65,6 +65,7 @@ WATCH = "/api/collections/{id}/watch"
 MAX_NAME = 100
 """Characters of the name of a program."""
 TOOL = "/api/tools/{name}"
+REPLAY = "/api/flows/{flowId}/replay"
 SEARCH = "/api/search"
 _MAX_ENGINE_CHARS = 64
 GOALS = ("/plan", "/api/plan", "/api/agent")
@@ -74,6 +75,12 @@ CONVERSATION = "/api/conversations/{"
 ANSWERS = ("/api/summarize", "/api/answer", "/api/extract", "/api/agent")
 CAPTURING = "/api/collections/{id}/capture"
 IMPORTING = "/api/collections/{id}/import"
+DOCUMENT = {
+    "doc_id": "document",
+    "kind": "web.observation.summary.v1",
+    "trust": "untrusted",
+    "content": {"doc_type": "web.observation.summary.v1", "url": PAGE, "title": "Looms", "markdown": "A loom weaves."},
+}
 ANSWERING = ("web.summarize", "web.answer", "web.extract")
 
 _KEY = r"^[\x21-\x7e]{1,255}\Z"
@@ -109,7 +116,7 @@ def filter_case(context: HookContext, case: Case[Any]) -> bool:
 def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -> None:
     """Send the request to pages of ours."""
     del context, kwargs
-    _give_list(case)
+    _give_own(case)
     _give_plain(case)
     if isinstance(case.body, dict):
         body = case.body = copy.deepcopy(cast("dict[str, Any]", case.body))  # others are made from the one that came
@@ -122,6 +129,7 @@ def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -
         _give_template(body)
         for document in (*_objects(body.get("documents")), *_objects(_inside(body, "context").get("documents"))):
             _mend(_inside(document, "content"))
+        _give_ids(body.get("documents"))
         _give_task(body)
         _give_call(case, body)
         _give_goal(case, body)
@@ -185,9 +193,9 @@ def _give_chat(case: Case[Any]) -> None:
 
 
 def _give_call(case: Case[Any], body: dict[str, Any]) -> None:
-    """Call a tool with arguments of its own, and plan on a page that is one: no schema can say which are."""
-    if case.path == TOOL:
-        case.body, case.path_parameters = {"expression": "12 * (3 + 4)"}, {"name": "app.calculate"}
+    """Plan on a page that is one, and replay a flow without values for parameters that it may not have."""
+    if case.path == REPLAY and isinstance(body.get("parameters"), dict):
+        body["parameters"] = {}
     if case.path == SEARCH and "engine" in body and 1 <= len(str(body["engine"])) <= _MAX_ENGINE_CHARS:
         body["engine"] = "local"
     if case.path == CAPTURING and _well_named(body.get("url")):
@@ -205,8 +213,10 @@ def _give_call(case: Case[Any], body: dict[str, Any]) -> None:
         context["origin"] = "https://example.com"
 
 
-def _give_list(case: Case[Any]) -> None:
-    """Import a list that is one: no schema can say which bytes are."""
+def _give_own(case: Case[Any]) -> None:
+    """Call a tool with arguments of its own, and import a list that is one: no schema can say which are."""
+    if case.path == TOOL:
+        case.body, case.path_parameters = {"expression": "12 * (3 + 4)"}, {"name": "app.calculate"}
     if case.path == IMPORTING:
         case.body, case.query = PAGE.encode(), {}
 
@@ -306,11 +316,20 @@ def _give_sources(asked: dict[str, Any], documents: object) -> None:
 def _give_task(body: dict[str, Any]) -> None:
     """Do the same for a packet, whose parts no schema ties together."""
     task = _inside(body, "input", "task")
+    if task.get("name") == "transform.run" and _inside(body, "context").get("documents") in (None, []):
+        body["context"] = {**_inside(body, "context"), "documents": [DOCUMENT]}
     if task.get("name") not in ANSWERING or not isinstance(task.setdefault("args", {}), dict):
         return
     if task["name"] == "web.answer" and task["args"].get("question") is None:
         task["args"]["question"] = "What is it about?"
     _give_sources(task["args"], _inside(body, "context").get("documents"))
+
+
+def _give_ids(documents: object) -> None:
+    """Give each document an id of its own, where it has one: no schema can say that they differ."""
+    for at, document in enumerate(_objects(documents)):
+        if isinstance(document.get("doc_id"), str) and document["doc_id"]:
+            document["doc_id"] = f"document-{at}"
 
 
 def _mend(content: dict[str, Any]) -> None:

@@ -121,6 +121,7 @@ def test_browse_brings_its_own_weft_where_none_runs(tmp_path: Path, site: Site, 
     [
         (("browse", "http://127.0.0.1/", "--max-tier", "cloud"), "--max-tier"),
         (("browse", "http://127.0.0.1/", "--max-latency-ms", "0"), "--max-latency-ms"),
+        (("browse", __file__), "`weft extract` reads files"),
         (("up", "--actors", "navigater"), "Did you mean navigator?"),
         (("up", "--actors", "navigator=0"), "navigator=0"),
         (("schema", "edge.eror"), "Did you mean edge.error?"),

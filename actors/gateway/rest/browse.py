@@ -52,6 +52,7 @@ NO_PAGE_CODES = RUNTIME_CODES | {
     Code.VALIDATION_UNKNOWN_PATTERN,
     Code.VALIDATION_TASK_OVER,
     Code.VALIDATION_CHAT_ARCHIVED,
+    Code.VALIDATION_SESSION_NOT_HELD,
     Code.CONFIG_STORAGE_FULL,
 }
 """What is said of runs, browser sessions and conversations, never of a page."""
