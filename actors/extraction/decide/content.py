@@ -73,6 +73,8 @@ _PAID_CHARS, _PAID_WORDS = 30, 80
 """Characters of a label that says that somebody has paid for what it stands on, and words of such a thing at most: the
 same label above an article stands on what is shown beside it."""
 
+_NOTE_WORDS = 60
+
 _SUBHEADINGS = frozenset({"h2", "h3", "h4", "h5", "h6"})
 _SPACERS = frozenset({"br", "hr", "wbr"})
 
@@ -157,7 +159,7 @@ def _select(page: Page, blocks: list[Block]) -> _Selection:
     groups = Groups.of(arrays, columns)
     probabilities = probability(adjusted_scores(scores, groups, columns, arrays.tokens, types))
     cutoff = best_cutoff(probabilities, arrays.tokens)
-    kept = cutoff.kept | _paid_labels(arrays, cutoff.kept)
+    kept = cutoff.kept | _paid_labels(arrays, cutoff.kept) | _is_a_note(arrays)
     evidence = cutoff_evidence(cutoff, probabilities, columns, arrays.tokens, types)
     return _Selection(
         tuple(block for block, is_kept in zip(blocks, kept.tolist(), strict=True) if is_kept),
@@ -165,6 +167,11 @@ def _select(page: Page, blocks: list[Block]) -> _Selection:
         _page_types(types, page.url),
         tuple(_marked_elements(arrays, cutoff.kept)),
     )
+
+
+def _is_a_note(arrays: BlockArrays) -> bool:
+    """Return whether a page is a few words in one box: it has no chrome, and its only link is what it leads to."""
+    return len(set(arrays.up[arrays.box].tolist())) == 1 and arrays.tokens.sum() <= _NOTE_WORDS
 
 
 def _paid_labels(arrays: BlockArrays, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -169,3 +169,10 @@ def test_a_label_that_something_was_paid_for_stays_on_it_alone() -> None:
 
     assert chosen(f"<main><h1>Hits</h1><ul>{hit}</ul><p>{story}</p></main>").text.split("\n").count("Sponsored") == 1
     assert "Sponsored" not in chosen(f"<main><span>Sponsored</span><h1>A story</h1><p>{story} {story}</p></main>").text
+
+
+def test_a_page_of_a_few_words_without_chrome_is_kept_whole() -> None:
+    note = "<h1>Reserved</h1><p>This domain is for use in examples.</p><p><a href=/more>Learn more</a></p>"
+
+    assert "Learn more" in chosen(f"<body><div>{note}</div>").text
+    assert "Home" not in chosen(f"<body><nav><a href=/>Home</a></nav><main>{note}</main>").text
