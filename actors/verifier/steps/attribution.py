@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from actors.verifier.steps.arrivals import InputArrival
 from actors.verifier.steps.comparison import NodeChange, PageComparison, compare, is_control, moved
-from actors.verifier.steps.phrases import content_words, first_saying, says, spoken
+from actors.verifier.steps.phrases import content_words, first_saying, says, spoken, word_count
 from protocol.acting.steps import StepClaim
 from protocol.acting.tree import SemanticNode
 
@@ -255,7 +255,7 @@ class StepEvidence(Struct, frozen=True, dict=True):
             return tuple(events)
         fresh = list(self.new_texts())
         read = fresh if len(fresh) <= _MANY_TEXTS else [one for one in fresh if one.role == _ALERT]
-        short = (one.name for one in read if len(one.name.split()) <= _MESSAGE_WORDS)
+        short = (one.name for one in read if word_count(one.name) <= _MESSAGE_WORDS)
         return tuple(dict.fromkeys([*events, *(one for one in short if says(one, kind))]))
 
     @cached_property

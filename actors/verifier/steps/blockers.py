@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from actors.verifier.steps.attribution import StepEvidence, box_of, gap
 from actors.verifier.steps.comparison import is_control
-from actors.verifier.steps.phrases import says
+from actors.verifier.steps.phrases import says, word_count
 from protocol.acting.steps import Blocker, BlockerKind
 from protocol.acting.tree import SemanticNode
 
@@ -83,7 +83,7 @@ class BlockerView(Struct, frozen=True, dict=True):
 
     def texts(self) -> Iterator[str]:
         """Yield each short text of the page."""
-        yield from (one.name for one in self.nodes if len(one.name.split()) <= _SHORT_WORDS)
+        yield from (one.name for one in self.nodes if word_count(one.name) <= _SHORT_WORDS)
 
 
 def blocker_of(evidence: StepEvidence) -> Blocker | None:
@@ -96,7 +96,7 @@ def blocker_of(evidence: StepEvidence) -> Blocker | None:
 def _login_failed(view: BlockerView) -> Blocker | None:
     hidden_among = view.evidence.page.significant and len(view.nodes) > _MANY_NODES
     messages = (*view.loud, *view.marked) if hidden_among else view.messages
-    short = [one for one in messages if len(one.split()) <= _SHORT_WORDS]
+    short = [one for one in messages if word_count(one) <= _SHORT_WORDS]
     both = (one for one in short if says(one, "login_failure", "wrong") and says(one, "login_failure", "named"))
     words = _first(messages, "login_failure") or (next(both, "") if view.has_password else "")
     if not words:
@@ -157,7 +157,7 @@ def _loud_kind(kind: BlockerKind, name: str) -> Callable[[BlockerView], Blocker 
         words = _first(view.loud if view.bare else view.evidence.page.events, name)
         if not words and view.bare and view.evidence.page.changed:
             words = _first(
-                (one.name for one in view.evidence.new_texts() if len(one.name.split()) <= _SHORT_WORDS), name
+                (one.name for one in view.evidence.new_texts() if word_count(one.name) <= _SHORT_WORDS), name
             )
         return Blocker(kind=kind, confidence=0.9 if view.bare else CERTAIN, words=words) if words else None
 
@@ -192,9 +192,7 @@ def _status_answered(view: BlockerView) -> Blocker | None:
 
 
 def _is_password(node: SemanticNode) -> bool:
-    words = f"{node.name} {node.context}".casefold()
-    named = ("password", "passwort", "mot de passe", "contraseña", "senha", "wachtwoord", "kennwort")
-    return any(one in words for one in named)
+    return says(f"{node.name} {node.context}", "password")
 
 
 def _first(texts: Iterator[str] | tuple[str, ...] | list[str], kind: str) -> str:

@@ -1,34 +1,46 @@
-"""Finds what a page says of an action: errors, successes, that it still works on it, and what stands in the way."""
+"""Finds what a page says of an action: errors, successes, that it still works on it, and what stands in the way.
+
+The words are those of `package_data/steps`, a file for each language; a text is held against those of all languages.
+"""
 
 from __future__ import annotations
 
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
-from types import MappingProxyType
 from typing import Final
 
-PHRASES: Final = "steps.toml"
+from ahocorasick_rs import AhoCorasick
 
-_NO_ERRORS = re.compile(
-    r"\b(?:no|0|zero|without|keine?|ohne|sin|sans|aucune?|senza|nessun|sem|nenhum|geen|zonder) (?:\w+ )?"
-    r"(?:errors?|fehler|erreurs?|errores|errori?|erros?|fouten|problems?)\b"
-)
-_NEGATED = re.compile(r"\b(?:not|never|cannot|unable|nicht|konnte|kein|keine|pas|no|non|nao|niet|geen)\b")
+FOLDER: Final = "steps"
+
+_SAID: Final = "said"
+"""The part of a kind that holds its phrases."""
+
 _NO_WORD = re.compile(r"[\W_]+")
 _QUOTED = re.compile(
     r"\"([^\"]+)\"|\u201c([^\u201d]+)\u201d|\u201e([^\u201c\u201d]+)[\u201c\u201d]|\u00ab([^\u00bb]+)\u00bb"
 )
 _IN_SINGLE_QUOTES = re.compile(r"(?<!\w)['\u2018]([^'\u2019]+)['\u2019](?!\w)")
 
+_UNSPACED = re.compile(r"[\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+"""Characters of scripts that set no space between words, or set it elsewhere: Chinese, Japanese, Korean."""
+
+_IDEOGRAPHS = re.compile(r"[\u3400-\u9fff]{2,}")
+_CHARS_A_WORD: Final = 2
+"""Of a script without spaces."""
+
 
 def spoken(text: str) -> str:
     """Return the words of a text in one form: lower case, without accents and marks, a space around each."""
-    plain = "".join(one for one in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(one))
-    return f" {_NO_WORD.sub(' ', plain).strip()} "
+    return f" {_NO_WORD.sub(' ', _unmarked(text.casefold())).strip()} "
+
+
+def _unmarked(text: str) -> str:
+    return "".join(one for one in unicodedata.normalize("NFKD", text) if not unicodedata.combining(one))
 
 
 def quoted(text: str) -> tuple[str, ...]:
@@ -37,38 +49,68 @@ def quoted(text: str) -> tuple[str, ...]:
     return tuple(next(filter(None, one.groups())).strip() for one in sorted(finding, key=lambda one: one.start()))
 
 
-def says(text: str, kind: str, part: str = "") -> str:
-    """Return the phrase of a kind that a text has, "" where it has none; `part` is one of its lists."""
-    words = _NO_ERRORS.sub(" ", spoken(text)) if kind == "errors" else spoken(text)
-    if kind == "successes" and _NEGATED.search(words):
-        return ""
-    return next((one.strip() for one in _phrases()[kind][part] if one in words), "")
+def says(text: str, kind: str, part: str = _SAID) -> bool:
+    """Return whether a text has a phrase of a kind; `part` is one of its lists."""
+    words = spoken(text)
+    if kind == "errors":
+        words = _pattern("no_errors").sub(" ", words)
+    if kind == "successes" and says(text, "negations"):
+        return False
+    return bool(_finder(kind, part).find_matches_as_indexes(words))
 
 
 def first_saying(texts: Iterable[str], kind: str) -> str:
-    """Return the first text that has a phrase of a kind."""
+    """Return the first text that has a phrase of a kind; "" where none has."""
     return next((one for one in texts if says(one, kind)), "")
 
 
+def word_count(text: str) -> int:
+    """Count the words of a text; two characters of a script without spaces count as one."""
+    return max(len(text.split()), len(_UNSPACED.findall(text)) // _CHARS_A_WORD)
+
+
 def content_words(text: str) -> frozenset[str]:
-    """Return the words of a text by which it can be told from others."""
-    return frozenset(one for one in spoken(text).split() if len(one) > 2 or one.isdigit()) - _COMMON  # noqa: PLR2004 - "in"
+    """Return the words of a text by which it can be told from others: of Chinese and Japanese, pairs of ideographs."""
+    words = spoken(text)
+    pairs = {run[at : at + 2] for run in _IDEOGRAPHS.findall(words) for at in range(len(run) - 1)}
+    return frozenset(one for one in words.split() if len(one) > 2 or one.isdigit()) - _COMMON | pairs - _COMMON_PAIRS  # noqa: PLR2004 - "in"
+
+
+def matches(text: str, kind: str) -> bool:
+    """Return whether a text matches a pattern of a kind that is told by patterns."""
+    return _pattern(kind).search(_unmarked(text.casefold())) is not None
 
 
 @cache
-def _phrases() -> Mapping[str, Mapping[str, Sequence[str]]]:
-    """Return the phrases by their kind; "" holds those of all languages."""
-    text = files("actors.verifier").joinpath("package_data", PHRASES).read_text("utf-8")
-    book = tomllib.loads(text)
-    return MappingProxyType({kind: _lists(kind, lists) for kind, lists in book.items()})
+def _pattern(kind: str) -> re.Pattern[str]:
+    """Return what matches any pattern of a kind in a text of lower case without accents."""
+    return re.compile("|".join(f"(?:{_unmarked(one)})" for one in _lists()[kind, _SAID]))
 
 
-def _lists(kind: str, lists: Mapping[str, Sequence[str]]) -> Mapping[str, Sequence[str]]:
-    """Return the lists of a kind, each phrase as it stands among words."""
-    named = {name: tuple(map(spoken, phrases)) for name, phrases in lists.items()}
-    if kind in {"errors", "successes"}:
-        return MappingProxyType({"": tuple(one for phrases in named.values() for one in phrases)})
-    return MappingProxyType({"" if name == "any" else name: phrases for name, phrases in named.items()})
+@cache
+def _finder(kind: str, part: str) -> AhoCorasick:
+    """Return what finds the phrases of a kind: whole words, or any place where a script sets no spaces."""
+    phrases = map(spoken, _lists()[kind, part])
+    return AhoCorasick([one.strip() if _UNSPACED.search(one) else one for one in phrases])
+
+
+@cache
+def _lists() -> Mapping[tuple[str, str], tuple[str, ...]]:
+    """Return the phrases and patterns of all languages by their kind and part."""
+    lists = dict[tuple[str, str], list[str]]()
+    for book in _books():
+        for kind, content in book.items():
+            parts: Mapping[str, list[str] | str] = content if isinstance(content, Mapping) else {_SAID: content}
+            for part, phrases in parts.items():
+                lists.setdefault((kind, part), []).extend([phrases] if isinstance(phrases, str) else phrases)
+    return {name: tuple(phrases) for name, phrases in lists.items()}
+
+
+def _books() -> Iterator[Mapping[str, list[str] | str | Mapping[str, list[str]]]]:
+    """Yield what is known of each language: phrases by their kind, or by a part of it, and patterns."""
+    folder = files("actors.verifier").joinpath("package_data", FOLDER)
+    for file in sorted(folder.iterdir(), key=lambda one: one.name):
+        yield tomllib.loads(file.read_text("utf-8"))
 
 
 _COMMON: Final = frozenset(
@@ -93,3 +135,24 @@ _COMMON: Final = frozenset(
     | {"der", "die", "das", "und", "klicke", "feld", "les", "des", "une", "sur", "dans", "bouton", "champ"}
 )
 """Words of steps that do not tell one thing on a page from another."""
+
+_COMMON_PAIRS: Final = frozenset(
+    {
+        "点击",
+        "點擊",
+        "点选",
+        "選択",
+        "选择",
+        "選擇",
+        "输入",
+        "輸入",
+        "入力",
+        "按钮",
+        "按鈕",
+        "打开",
+        "打開",
+        "页面",
+        "頁面",
+    }
+    | {"菜单", "字段", "链接", "画面", "項目", "一个", "我的"}
+)

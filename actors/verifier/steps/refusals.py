@@ -2,34 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from actors.verifier.steps.attribution import BESIDE_PX, StepEvidence, box_of, gap
 from actors.verifier.steps.comparison import is_control
+from actors.verifier.steps.phrases import matches, word_count
 from protocol.acting.tree import SemanticNode
 
 _MAX_WORDS: Final = 16
 """A longer text is prose, no answer to a click."""
 
-_FLAGS: Final = re.IGNORECASE
-_RESERVED: Final = re.compile(
-    r"\bonly\s+(?:[^\W\d]+\s+){1,4}(?:can|may|are\s+allowed|is\s+allowed)\b"
-    r"|\byou\s+(?:may\s+not|can.t|cannot)\b|\byou\s+(?:do\s+not|don.t)\s+have\s+(?:\w+\s+)?(?:permissions?|access|rights?)\b"
-    r"|\b(?:no|without|insufficient|missing)\s+permissions?\b|\bnot\s+(?:permitted|authori[sz]ed|eligible|possible)\b"
-    r"|\bnur\s+(?:[^\W\d]+\s+){1,4}(?:können|kann|dürfen|darf)\b|\b(?:keine|fehlende)\s+berechtigung\b"
-    r"|\bnicht\s+(?:berechtigt|erlaubt)\b|\bseule?s?\s+(?:[^\W\d]+\s+){1,4}(?:peut|peuvent)\b|\bpas\s+autorisée?s?\b"
-    r"|\b(?:sólo|solo)\s+(?:[^\W\d]+\s+){1,4}(?:puede|pueden)\b|\bno\s+(?:tiene|tienes)\s+permisos?\b",
-    _FLAGS,
-)
-_REQUEST: Final = re.compile(
-    r"^\W*(?:please\s+|bitte\s+|veuillez\s+|por\s+favor,?\s+)?(?:"
-    r"(?:first\s+)?(?:choose|select|pick|enter|fill|provide|specify|accept|tick)\s"
-    r"|you\s+(?:must|need\s+to|have\s+to)\s|(?:wählen?|geben\s+sie|gib|füllen\s+sie|akzeptieren?)\s"
-    r"|(?:choisi(?:r|ssez|s)|sélectionne[zr]?|saisi(?:r|ssez|s)|entre[zr]|acceptez)\s"
-    r"|(?:eli[jg][ea]|seleccion[ea]|introdu(?:ce|zca)|acept[ea]|rellen[ea])\s)",
-    _FLAGS,
-)
 _CLICKS: Final = frozenset({"click", "clickAt", "doubleClick"})
 _CHOSEN: Final = frozenset({"radio", "chk", "switch", "opt", "tab", "inp", "sel", "slider"})
 
@@ -50,9 +32,9 @@ def refusal(evidence: StepEvidence) -> str:
     page = evidence.page
     if page.significant or page.dialog_opened or page.tabs or evidence.successes or _brings_controls(evidence):
         return ""
-    fresh = [one for one in evidence.new_texts() if 0 < len(one.name.split()) <= _MAX_WORDS]
+    fresh = [one for one in evidence.new_texts() if 0 < word_count(one.name) <= _MAX_WORDS]
     for node in fresh:
-        if _RESERVED.search(node.name) or (_REQUEST.search(node.name) and _beside_field(node, evidence)):
+        if matches(node.name, "reserved") or (matches(node.name, "requests") and _beside_field(node, evidence)):
             return node.name
     return ""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tomllib
+from importlib.resources import files
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ from protocol.acting.steps import BlockerKind
 from protocol.acting.tree import SemanticNode
 from tests.unit.actors.verifier.test_steps import CITY, CLICK, NAME, PAGE, call, changed, judged, node, state
 
+STEPS = files("actors.verifier").joinpath("package_data", "steps")
 WORDS = (40.0, 110.0)
 """Where a message stands that is beside a field."""
 
@@ -77,3 +80,49 @@ def test_the_status_of_an_error_names_what_stands_in_the_way() -> None:
 
     assert verdict.blocker is not None
     assert (verdict.blocker.kind, "503" in verdict.blocker.words) == (BlockerKind.PAGE_ERROR, True)
+
+
+MESSAGES: dict[str, tuple[str, str, str]] = {
+    "cs": ("Jméno je povinné", "Změny byly uloženo.", "Nemáte oprávnění to měnit."),
+    "da": ("Feltet skal udfyldes", "Ændringerne er gemt.", "Du har ikke tilladelse til det."),
+    "de": ("Name ist erforderlich", "Die Änderungen sind gespeichert.", "Nur Besitzer können das tun."),
+    "en": ("Name is required", "Your changes are saved.", "Only owners can do this."),
+    "es": ("El nombre es obligatorio", "Cambios guardados.", "No tiene permisos para hacerlo."),
+    "fi": ("Nimi on pakollinen", "Muutokset on tallennettu.", "Vain omistajat voivat tehdä tämän."),
+    "fr": ("Le nom est obligatoire", "Modification enregistrée.", "Seul le propriétaire peut le faire."),
+    "it": ("Il nome è obbligatorio", "Modifica salvata.", "Solo i proprietari possono farlo."),
+    "ja": ("名前を入力してください", "変更を保存しました。", "この操作を行う権限がありません。"),
+    "ko": ("이름을 입력해 주세요", "변경 사항이 저장되었습니다.", "이 작업을 할 권한이 없습니다."),
+    "nb": ("Navn må fylles ut", "Endringene er lagret.", "Bare eiere kan gjøre dette."),
+    "nl": ("Naam is verplicht", "De wijzigingen zijn opgeslagen.", "Alleen eigenaren kunnen dit doen."),
+    "pl": ("Imię jest wymagane", "Zmiany zapisano.", "Tylko właściciel może to zrobić."),
+    "pt": ("O nome é obrigatório", "Alteração salva.", "Apenas o dono pode fazer isso."),
+    "ru": ("Имя обязательно для заполнения", "Изменения сохранены.", "Только владелец может это сделать."),
+    "sv": ("Namn är obligatoriskt", "Ändringarna har sparats.", "Bara ägare kan göra detta."),
+    "tr": ("Ad alanı zorunludur", "Değişiklikler kaydedildi.", "Bunun için yetkiniz yok."),
+    "uk": ("Це обов'язкове поле", "Зміни збережено.", "Лише власник може це зробити."),
+    "zh": ("姓名不能为空", "更改已保存。", "您没有权限执行此操作。"),
+}
+"""An error, a success and a refusal in each language of the verifier's words."""
+
+
+@pytest.mark.parametrize(("error", "success", "refused"), MESSAGES.values(), ids=MESSAGES)
+def test_what_a_page_says_of_an_action_is_understood_in_every_language(error: str, success: str, refused: str) -> None:
+    wrong, right, reserved = (
+        judged(CLICK, state(*changed(node(8, "text", words, (40, 230))))) for words in (error, success, refused)
+    )
+
+    assert (wrong.succeeded, reserved.succeeded, reserved.refused or reserved.blocker is not None) == (
+        False,
+        False,
+        True,
+    )
+    assert right.succeeded
+    assert any(success in sentence for sentence in right.evidence)
+
+
+def test_every_language_has_words_for_the_same() -> None:
+    books = {file.name: tomllib.loads(file.read_text()) for file in STEPS.iterdir()}
+
+    assert books.keys() == {f"{language}.toml" for language in MESSAGES}
+    assert {tuple(sorted(book)) for book in books.values()} == {tuple(sorted(books["en.toml"]))}
