@@ -326,7 +326,7 @@ def _give_task(body: dict[str, Any]) -> None:
 
 
 def _give_ids(documents: object) -> None:
-    """Give each document an id of its own, where it has one: no schema can say that they differ."""
+    """Number the documents that have an id: no schema can say that ids differ."""
     for at, document in enumerate(_objects(documents)):
         if isinstance(document.get("doc_id"), str) and document["doc_id"]:
             document["doc_id"] = f"document-{at}"
