@@ -398,6 +398,9 @@ document.body.insertAdjacentHTML('beforeend', `<p>The visitor ${word}.</p>`) }</
         [
             ("<button onclick=\"said('refused')\">Reject all</button>", "The visitor refused."),
             ("<button onclick=\"said('refused')\">Nur notwendige Cookies</button>", "The visitor refused."),
+            ("<button onclick=\"said('refused')\">Отклонить все</button>", "The visitor refused."),
+            ("<button onclick=\"said('refused')\">すべて拒否する</button>", "The visitor refused."),
+            ("<button onclick=\"said('agreed')\">全部接受</button><button>關閉</button>", ""),
             ("<button onclick=\"said('closed')\" aria-label=Close>×</button>", "The visitor closed."),
             ("", ""),
         ],
