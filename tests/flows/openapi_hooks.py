@@ -83,6 +83,14 @@ DOCUMENT = {
 }
 ANSWERING = ("web.summarize", "web.answer", "web.extract")
 
+_PLACES = {
+    "/api/patterns": ("cursor", re.compile(r".{1,400}", re.DOTALL)),
+    "/api/runs": ("after", re.compile(rf".{{1,{MAX_HANDLE_CHARS}}}", re.DOTALL)),
+    "/api/browsers/{id}/window": ("tab", re.compile(r"[1-9]\d{0,3}")),
+}
+"""What names a place in a list, or a tab, by the path, and what its schema allows."""
+
+BY_HAND = "/api/browsers/{id}/act"
 _KEY = r"^[\x21-\x7e]{1,255}\Z"
 _ENOUGH_MS = 20_000
 _MAX_HOST_CHARS = 253
@@ -146,6 +154,7 @@ def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -
         case.query = {"profile": profile}
     if case.path.endswith("/share") and case.path_parameters and _well_formed(case.path_parameters.get("domain")):
         _give_grant(case)
+    _give_place(case)
     _give_chat(case)
     _give_act(case)
     if case.path_parameters and KNOWN.keys() & case.path_parameters.keys():
@@ -221,6 +230,15 @@ def _give_own(case: Case[Any]) -> None:
         case.body, case.query = PAGE.encode(), {}
 
 
+def _give_place(case: Case[Any]) -> None:
+    """Ask for no place in a list that no answer has named, for no tab, and for a host that is one."""
+    name, allowed = _PLACES.get(case.path, ("", re.compile("")))
+    if case.query and name in case.query and allowed.fullmatch(str(case.query[name])):
+        case.query = {one: value for one, value in case.query.items() if one != name}
+    if case.query and _names_nothing(case.query.get("domain")):
+        case.query = {**case.query, "domain": HOST}
+
+
 def _give_plain(case: Case[Any]) -> None:
     """Name no tools of a goal that may not be there, and make of a collection what needs nothing in particular."""
     if not isinstance(case.body, dict):
@@ -231,6 +249,11 @@ def _give_plain(case: Case[Any]) -> None:
     if case.path == "/api/collections/{id}/transforms" and str(body.get("type")) in set(TransformType):
         body["type"] = "outline"
         body.pop("config", None)
+    if case.path == BY_HAND and isinstance(body.get("tool"), str) and 1 <= len(body["tool"]) <= MAX_NAME:
+        body["tool"] = "refresh"
+    for source in _objects(body.get("sources")):
+        if isinstance(source.get("text"), str) and source["text"] and not source["text"].strip():
+            source["text"] = "A note."
 
 
 def _well_named(url: object) -> bool:
@@ -318,6 +341,8 @@ def _give_task(body: dict[str, Any]) -> None:
     task = _inside(body, "input", "task")
     if task.get("name") == "transform.run" and _inside(body, "context").get("documents") in (None, []):
         body["context"] = {**_inside(body, "context"), "documents": [DOCUMENT]}
+    if task.get("name") == "transform.run" and str(_inside(task, "args").get("type")) in set(TransformType):
+        task["args"] |= {"type": "outline", "config": {}}
     if task.get("name") not in ANSWERING or not isinstance(task.setdefault("args", {}), dict):
         return
     if task["name"] == "web.answer" and task["args"].get("question") is None:
@@ -326,7 +351,7 @@ def _give_task(body: dict[str, Any]) -> None:
 
 
 def _give_ids(documents: object) -> None:
-    """Number the documents that have an id: no schema can say that ids differ."""
+    """Use an id of its own for each document that has one: no schema can say that they differ."""
     for at, document in enumerate(_objects(documents)):
         if isinstance(document.get("doc_id"), str) and document["doc_id"]:
             document["doc_id"] = f"document-{at}"
