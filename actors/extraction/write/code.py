@@ -18,6 +18,7 @@ _CODE_CELLS = "td.gutter,td.linenos,td.lineno,td.line-numbers,td.rouge-gutter,td
 _LINES = ".line,.code-line,.token-line,.view-line,.CodeMirror-line,.cl,[data-line]"
 _BUTTONS = "button,.copy,.copy-button,.btn-copy,.clipboard-copy,.code-header,.code__header,.toolbar"
 _NUMBERED = re.compile(r"[\d\s.:|]*")
+_DIGITS = re.compile(r"\d+")
 _BREAKING = "div,p,li,tr"
 _LANGUAGE = re.compile(
     r"(?:^|\s)(?:highlight\s+(?!highlight)|language-|lang-|highlight-source-|highlight-text-|brush:\s*|code-|src-|sourceCode\s+|hljs\s+|prettyprint\s+lang-)"
@@ -92,7 +93,7 @@ def _rewrite_block(block: Element) -> None:
             extra.extract()
     _drop_numbers(block)
     text = _text(block)
-    if not text.strip() or (_NUMBERED.fullmatch(text) and _is_beside_code(block)):
+    if not text.strip() or _numbers_lines(block, text):
         block.extract()
         return
     language = _language(block)
@@ -160,12 +161,21 @@ def _drop_numbers(block: Element) -> None:
             each.extract()
 
 
-def _is_beside_code(block: Element) -> bool:
+def _numbers_lines(block: Element, text: str) -> bool:
+    """Return whether a block is a column of numbers, one for each line of the code beside it; output is none."""
+    if not _NUMBERED.fullmatch(text):
+        return False
+    numbers = [int(number[:9]) for number in _DIGITS.findall(text)]
+    if not numbers or numbers != list(range(numbers[0], numbers[0] + len(numbers))):
+        return False
     parent = block.parent
-    for holder in (parent, parent.parent if parent is not None else None):
-        if holder is not None and len(holder.select("pre")) > 1:
-            return True
-    return False
+    holders = (parent, parent.parent if parent is not None else None)
+    others = (other for holder in holders if holder is not None for other in holder.select("pre"))
+    return any(other is not block and abs(_lines_of(other) - len(numbers)) <= 1 for other in others)
+
+
+def _lines_of(code: Element) -> int:
+    return max(code.text.strip("\n").count("\n"), len(code.select("br"))) + 1
 
 
 def _text(block: Element) -> str:

@@ -55,6 +55,8 @@ def test_code_is_written_line_by_line(body: str, expected: str) -> None:
 
 def test_figures_that_do_not_count_lines_are_code() -> None:
     assert markdown("<pre><i>61</i> + <i>97</i>\n<i>2</i></pre>") == "```\n61 + 97\n2\n```"
+    assert "```\n0\n0\n1\n```" in markdown("<pre>a\nb\nc</pre><p>It gives:</p><pre>0\n0\n1</pre>")
+    assert "```\n1\n2\n3\n```" in markdown("<pre>for all: count</pre><p>It gives:</p><pre>1\n2\n3</pre>")
 
 
 LETTER = """<pre>
