@@ -18,6 +18,8 @@ _DRAWN = (
     "img,svg,i,input[type=checkbox],[role=img],[aria-label],[title],[class*=icon],[class*=check],[class*=tick],"
     "[class*=cross],.sr-only,.visually-hidden,.screen-reader-text,.visuallyhidden"
 )
+_PICTURES = frozenset({"img", "svg"})
+_CONTROLS = "a,button,[role=button]"
 _SPOKEN = frozenset({"sr-only", "visually-hidden", "screen-reader-text", "visuallyhidden"})
 _FILE_NAME = re.compile(r"\.(?:svg|png|jpe?g|gif|webp|avif)\s*$", re.IGNORECASE)
 
@@ -45,9 +47,14 @@ def _name(element: Element) -> str:
     spoken = next((name for name in _accessible(element) if name and _FILE_NAME.search(name) is None), "")
     if spoken:
         plain = spoken.lower().strip(" .:!")
-        return YES if plain in _YES else NO if plain in _NO else spoken
+        return YES if plain in _YES else NO if plain in _NO else "" if _is_of_a_control(element) else spoken
     called = _called(element)
     return NO if _CALLED_NO.search(called) else YES if _CALLED_YES.search(called) else ""
+
+
+def _is_of_a_control(element: Element) -> bool:
+    """Return whether an element that is no picture is named for what its link or button does, as an arrow to vote."""
+    return element.tag not in _PICTURES and element.attr("role") != "img" and element.closest(_CONTROLS) is not None
 
 
 def _accessible(element: Element) -> Iterator[str]:

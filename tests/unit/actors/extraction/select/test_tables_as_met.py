@@ -120,6 +120,13 @@ MET = {
         ),
         table(("Paper", "Accepted"), ("Passport", "Yes"), ("Card", "No")),
     ),
+    "what a link does, named by a drawing of no picture": (
+        (
+            "<table><tr><th>Vote<th>Story<tr><td><a href=/up><span title=upvote></span></a><td>Looms"
+            "<tr><td><a href=/up><span title=upvote></span></a><td>Yarn</table>"
+        ),
+        table(("Vote", "Story"), ("", "Looms"), ("", "Yarn")),
+    ),
     "one key for several rows": (
         "<table><tr><th>Port<td>Left<tr><th rowspan=2>Radio<td>2.4 GHz<tr><td>5 GHz</table>",
         table(("", ""), ("Port", "Left"), ("Radio", "2.4 GHz"), ("Radio", "5 GHz")),
