@@ -25,6 +25,10 @@ _BLOCK_TAGS = frozenset(
 _RULER = re.compile(r"\s*[|:][\s|:-]*(?:\n|$)")
 """A line that would make a table of what stands above and below it."""
 
+_LINES_KEPT = re.compile(r"white-space\s*:\s*(?:pre|break-spaces)[\w-]*\s*;?", re.IGNORECASE)
+_TYPEWRITTEN = re.compile(r"monospace|courier|consolas|menlo|monaco", re.IGNORECASE)
+_CODE = "pre,code,kbd,samp,tt"
+
 _SINGLE_LINE = "a,code,h1,h2,h3,h4,h5,h6,td,th,caption"
 _EMPHASIS = frozenset(
     {"b", "cite", "del", "em", "font", "i", "ins", "q", "s", "small", "span", "strike", "strong", "u"}
@@ -59,6 +63,34 @@ _ADDRESS = re.compile(r"(?:https?://|mailto:|tel:)[^\s<>]+", re.IGNORECASE)
 _BLOCKS = "h1,h2,h3,h4,h5,h6,p,div,ul,ol,table,figure,blockquote,pre,section,article,header"
 _AROUND_BLOCKS = ",".join(f"a:has({tag})" for tag in _BLOCKS.split(","))
 _MAX_URL_CHARS = 2_000
+
+
+def keep_lines(body: Element) -> None:
+    """Break the lines of a text whose style keeps them; turbohtml takes whatever has such a style for code.
+
+    Many editors give it to every paragraph and every run of words. A division of typewritten lines is code.
+    """
+    for element in body.select("[style*='white-space' i]"):
+        style = element.attr("style") or ""
+        if _LINES_KEPT.search(style) is None or (element.tag == "div" and _TYPEWRITTEN.search(style)):
+            continue
+        element.attrs["style"] = _LINES_KEPT.sub("", style)
+        if element.closest(_CODE) is None:
+            for text in [node for node in element.descendants if isinstance(node, Text)]:
+                _break_lines(text)
+
+
+def _break_lines(text: Text) -> None:
+    if (
+        "\n" not in text.data
+        or text.data.isspace()
+        or (isinstance(text.parent, Element) and text.parent.closest(_CODE))
+    ):
+        return
+    nodes = list[Node]()
+    for line in text.data.split("\n"):
+        nodes += [Element("br"), Text(line)] if line.strip() else [Element("br")]
+    text.replace_with(*nodes[1:])
 
 
 def split_paragraphs(body: Element) -> None:
