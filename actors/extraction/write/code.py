@@ -16,6 +16,7 @@ _GUTTERS = (
 )
 _CODE_CELLS = "td.gutter,td.linenos,td.lineno,td.line-numbers,td.rouge-gutter,td.hljs-ln-numbers,td.blob-num"
 _LINES = ".line,.code-line,.token-line,.view-line,.CodeMirror-line,.cl,[data-line]"
+_MARKED_LINES = "[class*=highlight-code-line],[class*=highlighted-line],.line-highlight,.highlight-line"
 _BUTTONS = "button,.copy,.copy-button,.btn-copy,.clipboard-copy,.code-header,.code__header,.toolbar"
 _NUMBERED = re.compile(r"[\d\s.:|]*")
 _DIGITS = re.compile(r"\d+")
@@ -184,10 +185,21 @@ def _text(block: Element) -> str:
         return "\n".join(line.text for line in lines)
     for end in block.select("br"):
         end.replace_with(Text("\n"))
+    for line in block.select(_MARKED_LINES):
+        _set_apart(line)
     for line in block.select(_BREAKING):
         if line.select_one(_BREAKING) is None and not line.text.endswith("\n"):
             line.append(Text("\n"))
     return block.text.strip("\n")
+
+
+def _set_apart(line: Element) -> None:
+    """End the line before one that is shown as a block of its own, and that one, where no text does."""
+    before, after = line.previous_sibling, line.next_sibling
+    if before is not None and not before.text.endswith("\n"):
+        line.insert_before(Text("\n"))
+    if after is not None and not after.text.startswith("\n") and not line.text.endswith("\n"):
+        line.insert_after(Text("\n"))
 
 
 def _language(block: Element) -> str:

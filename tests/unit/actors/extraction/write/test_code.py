@@ -11,6 +11,9 @@ HEXO = (
     "<figure class='highlight js'><table><tr><td class=gutter><pre>1<br>2</pre></td>"
     "<td class=code><pre>a<br>b</pre></td></tr></table></figure>"
 )
+MARKED = (
+    "<pre><code>a<span class=x-highlight-code-line>  b</span><span class=x-highlight-code-line>  c</span>d</code></pre>"
+)
 BLOB = (
     "<table><tr><td class=blob-num data-line-number=1></td><td class=blob-code>a</td></tr>"
     "<tr><td class=blob-num data-line-number=2></td><td class=blob-code>  b</td></tr></table>"
@@ -36,6 +39,7 @@ ROUGE = (
         ("<pre><div>a</div><div>b</div></pre>", "```\na\nb\n```"),
         ("<pre><code><span class=line>a</span><span class=line>b</span></code></pre>", "```\na\nb\n```"),
         ("<pre><code>a<b> </b>b</code></pre>", "```\na b\n```"),
+        (MARKED, "```\na\n  b\n  c\nd\n```"),
         ("<pre><span class=lineno>1 </span>a\n<span class=lineno>2 </span>b</pre>", "```\na\nb\n```"),
         ("<pre><button>Copy</button>a</pre>", "```\na\n```"),
         (NUMBERED, "```\n a\n b\n c\n```"),
