@@ -26,20 +26,23 @@ INLINE = frozenset(
 
 _PARTS = frozenset({"a", "b", "data", "em", "small", "span", "strong", "time"})
 _WITHOUT_PARTS = "code,pre"
+_ENDS = ")%"
 
 _SEPARATORS = "\x0b\x0c\x1c\x1d\x1e\x1f\x85"
 """Controls that Python takes for white space: they are taken out, and part no words."""
 
 
 def is_next_part(element: Element) -> bool:
-    """Return whether an element with a class follows another directly, as the parts of a card or row do."""
+    """Return whether an element follows another directly, as the parts of a card or row do.
+
+    Both have a class, or both are spans, and one of them holds more than a word.
+    """
     before = element.previous_sibling
-    return (
-        element.tag in _PARTS
-        and isinstance(before, Element)
-        and before.tag in _PARTS
-        and bool(element.attr("class") and before.attr("class"))
-    )
+    if not isinstance(before, Element) or element.tag not in _PARTS or before.tag not in _PARTS:
+        return False
+    if element.attr("class") and before.attr("class"):
+        return True
+    return element.tag == before.tag == "span" and (" " in element.text.strip() or " " in before.text.strip())
 
 
 def parts_words(before: str, part: Element, after: str) -> bool:
@@ -48,12 +51,14 @@ def parts_words(before: str, part: Element, after: str) -> bool:
     Styles set parts apart; where a word may go on in small letters, as in what editors have cut, they are one.
     """
     last, first = before[-1:], after[:1]
-    if len(before) < 2 or not (last.isalnum() and first.isalnum()):  # noqa: PLR2004 - one letter may begin a word
+    if len(before) < 2 or not first.isalnum() or not (last.isalnum() or last in _ENDS):  # noqa: PLR2004 - one letter may begin a word
         return False
     if last.isdigit():
         parted = first.isupper() or (first.isdigit() and len(after) > 1 and _is_alike(part))
+    elif last.isupper():
+        parted = first.isupper() and after[1:2].islower()
     else:
-        parted = last.islower() and (first.isupper() or first.isdigit())
+        parted = (last.islower() or last in _ENDS) and (first.isupper() or first.isdigit())
     return parted and part.closest(_WITHOUT_PARTS) is None
 
 

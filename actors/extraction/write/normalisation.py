@@ -43,6 +43,8 @@ _NO_NAMES: Final[Mapping[Element, str]] = MappingProxyType({})
 _PARTS_OF_LISTS = frozenset({"tr", "tbody", "thead", "tfoot", "table", "ul", "ol", "dl"})
 _INLINE_TAGS = frozenset({"a", "b", "em", "font", "i", "span", "strong", "code", "small", "label"})
 
+_LETTERS = re.compile(r"[^\W_]")
+
 _LIKE_DIVISIONS = "center,fieldset,form,hgroup,legend,search"
 """What a page shows in lines of its own, and Markdown has no sign for."""
 
@@ -173,6 +175,14 @@ def break_around_blocks(body: Element) -> None:
                 element.insert_after(Element("br"))
 
 
+def drop_said_twice(body: Element) -> None:
+    """Remove what repeats for eyes what stands before it for ears: of a price, often without its point."""
+    for seen in body.select("[aria-hidden=true]"):
+        heard = seen.previous_sibling
+        if isinstance(heard, Element) and _LETTERS.findall(heard.text) == _LETTERS.findall(seen.text) != []:
+            seen.extract()
+
+
 def part_words(body: Element) -> None:
     """Part what a page shows apart from the text beside it, where Markdown would join the words."""
     for element in body.select(_LIKE_DIVISIONS):
@@ -184,7 +194,7 @@ def part_words(body: Element) -> None:
             element.insert_before(Text(" "))
         if not _is_end(element.next_sibling):
             element.insert_after(Text(" "))
-    for part in body.select("[class]+[class]")[:_MAX_PARTS]:
+    for part in body.select("[class]+[class],span+span")[:_MAX_PARTS]:
         if is_next_part(part) and parts_words(_last_text(part.previous_sibling), part, _first_text(part)):
             part.insert_before(Text(" "))
 
