@@ -43,6 +43,7 @@ _NO_NAMES: Final[Mapping[Element, str]] = MappingProxyType({})
 _PARTS_OF_LISTS = frozenset({"tr", "tbody", "thead", "tfoot", "table", "ul", "ol", "dl"})
 _INLINE_TAGS = frozenset({"a", "b", "em", "font", "i", "span", "strong", "code", "small", "label"})
 
+_IDEOGRAPH = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _LETTERS = re.compile(r"[^\W_]")
 
 _LIKE_DIVISIONS = "center,fieldset,form,hgroup,legend,search"
@@ -194,9 +195,17 @@ def part_words(body: Element) -> None:
             element.insert_before(Text(" "))
         if not _is_end(element.next_sibling):
             element.insert_after(Text(" "))
+    for link in body.select("a+a"):
+        if _is_word_beside(_last_text(link.previous_sibling)[-1:], _first_text(link)[:1]):
+            link.insert_before(Text(" "))
     for part in body.select("[class]+[class],span+span")[:_MAX_PARTS]:
         if is_next_part(part) and parts_words(_last_text(part.previous_sibling), part, _first_text(part)):
             part.insert_before(Text(" "))
+
+
+def _is_word_beside(last: str, first: str) -> bool:
+    """Return whether a word ends and another begins; Chinese and Japanese set no space between theirs."""
+    return last.isalnum() and first.isalnum() and not (_IDEOGRAPH.match(last) and _IDEOGRAPH.match(first))
 
 
 def _first_text(element: Element) -> str:

@@ -53,6 +53,7 @@ from tests.unit.actors.extraction.write.pages import URL, content, markdown, wri
         ("<p><span style='display:block'>a</span><em style='DISPLAY: flex'>b</em>c</p>", "a  \n*b*  \nc"),
         ("<h2><span style='display:block'>a</span>b</h2><p>c</p>", "## a b\n\nc"),
         ("<p>a<span style='display:inline-block'>b</span></p>", "ab"),
+        ("<p><a href=/a>a</a><a href=/b>b</a></p>", "[a](https://example.org/a) [b](https://example.org/b)"),
         ("<p><span>$7.80</span><span aria-hidden=true>$<b>7</b><sup>80</sup></span> each</p>", "$7.80 each"),
         ("<p style='white-space:pre-wrap'>a <b>b</b></p><h3 style='white-space: pre'>c</h3>", "a **b**\n\n### c"),
         ("<p>a <a href=/b><span style='WHITE-SPACE:pre-wrap'>b</span></a></p>", "a [b](https://example.org/b)"),
