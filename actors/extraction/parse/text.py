@@ -27,6 +27,7 @@ INLINE = frozenset(
 _PARTS = frozenset({"a", "b", "data", "em", "small", "span", "strong", "time"})
 _WITHOUT_PARTS = "code,pre"
 _ENDS = ")%"
+_NAMES = "h2,h3,h4,h5,h6,dt"
 
 _SEPARATORS = "\x0b\x0c\x1c\x1d\x1e\x1f\x85"
 """Controls that Python takes for white space: they are taken out, and part no words."""
@@ -58,8 +59,16 @@ def parts_words(before: str, part: Element, after: str) -> bool:
     elif last.isupper():
         parted = first.isupper() and after[1:2].islower()
     else:
-        parted = (last.islower() or last in _ENDS) and (first.isupper() or first.isdigit())
+        parted = (last.islower() or last in _ENDS) and (first.isupper() or first.isdigit() or _is_named_part(part))
     return parted and part.closest(_WITHOUT_PARTS) is None
+
+
+def _is_named_part(part: Element) -> bool:
+    """Return whether a heading or term is put together of parts, as the name and the type of a parameter."""
+    before = part.previous_sibling
+    if not isinstance(before, Element) or before.attr("class") == part.attr("class") or part.closest(_NAMES) is None:
+        return False
+    return any(isinstance(inner, Element) for one in (before, part) for inner in one.children)
 
 
 def _is_alike(part: Element) -> bool:

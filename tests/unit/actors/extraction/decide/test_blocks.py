@@ -50,6 +50,8 @@ def test_cuts_where_a_reader_sees_a_boundary(body: str, texts: list[str]) -> Non
         ("<p><span>Loom</span><span>Works</span></p>", "LoomWorks"),
         ("<p><span>SKU: A77</span><span>MFR: 20</span></p>", "SKU: A77 MFR: 20"),
         ("<p><span class=a>HALLAM</span><span class=a>Shuttle</span></p>", "HALLAM Shuttle"),
+        ("<h4><b class=a><span>amount</span></b><span class=b>integer</span></h4>", "amount integer"),
+        ("<h4><span class=a>shut</span><span class=b>tle</span></h4>", "shuttle"),
         ("<p><span class=a>(30)</span><span class=b>30 reviews</span></p>", "(30) 30 reviews"),
         ("<pre><span class=a>use</span><span class=a>Loom</span></pre>", "useLoom"),
     ],
