@@ -142,6 +142,8 @@ def _text(note: _Footnote, targets: Mapping[Node, int], hidden: Mapping[Element,
     _drop_returns(text)
     if not text.text.strip():
         return None
+    for definition in text.select("dd"):
+        definition.tag = "div"  # its term is the mark
     for block in text.select("pre"):
         block.tag = "code"  # a note is one paragraph to those who do not know notes
     _drop_number(text, note.label)

@@ -17,6 +17,7 @@ EXPECTED = "a[^1] b\n\n[^1]: the note"
         "<p>a<a href='#_ftn1'><sup>1</sup></a> b</p><p><a name=_ftn1 href='#_ftnref1'>[1]</a> the note</p>",
         "<p>a<a role=doc-noteref href='#n1'>1</a> b</p><aside id=n1>the note <a role=doc-backlink>x</a></aside>",
         "<p>a<a class=footnote id=D1 href='#F1'>1</a> b</p><h5><a id=F1 href='#D1'>(1)</a></h5><p>the note</p>",
+        "<p>a<a class=reference href='#i1'>[1]</a> b</p><dl><dt id=i1>[<a href='#r1'>1</a>]</dt><dd>the note</dl>",
         (
             "<p>a<sup class=reference><a href='#cite_note-x-1'>[1]</a></sup> b</p><ol><li id=cite_note-x-1>"
             "<span class=mw-cite-backlink><b><a href='#cite_ref-x'>^</a></b></span> <span>the note</span></ol>"
