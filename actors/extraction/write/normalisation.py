@@ -13,7 +13,7 @@ from turbohtml import Element, Node, Text
 from actors.extraction.parse.addresses import make_absolute, spelled, without_tracking
 from actors.extraction.parse.long_tables import LaterRows
 from actors.extraction.parse.styles import shown_as_block
-from actors.extraction.parse.text import INLINE, is_next_part, parts_words
+from actors.extraction.parse.text import INLINE, is_next_part, is_permalink, parts_words
 from actors.extraction.parse.visibility import Hiding
 from actors.extraction.select.tables import DataTable, data_table
 from actors.extraction.write.rendering import Verbatim
@@ -290,6 +290,8 @@ def clean_links(body: Element, base: str) -> None:
     """Make links absolute, plain and within one block; remove those that lead nowhere or to themselves."""
     for extra in body.select(_EDIT_LINKS):
         extra.extract()
+    for link in filter(is_permalink, body.select("a[href*='#']")):
+        link.extract()
     for anchor in body.select(",".join(f"{tag} a" for tag in _HEADINGS.split(","))):
         _remove_anchor(anchor)
     for link in body.select(_AROUND_BLOCKS):
