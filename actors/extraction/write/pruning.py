@@ -37,8 +37,6 @@ _ADDRESS = re.compile(r"(?!data:|about:|blob:|javascript:)\S+", re.IGNORECASE)
 
 _HEADING_SELECTOR = "h1,h2,h3,h4,h5,h6"
 _WORD = re.compile(r"\w+")
-_TITLES = "title,meta[property='og:title'],meta[name='twitter:title']"
-_MAX_TITLES = 4
 _MAX_TITLE_CHARS = 500
 _TITLE_SEPARATOR = re.compile(r"\s+[|\-\u2013\u2014\u00b7\u2022\u00bb:/]+\s+|\s*[|\u00bb]\s*|:\s+")
 """Where titles join the name of a page with that of its site."""
@@ -168,21 +166,11 @@ def _name_of(picture: Element) -> str:
     return "" if _FILE_NAME.fullmatch(alt) else alt
 
 
-def drop_title(body: Element, root: Element) -> None:
-    """Remove a first heading that repeats the title of the page."""
+def drop_title(body: Element, title: str) -> None:
+    """Remove a first heading that says the title once more, or a part of it."""
     heading = body.select_one(_HEADING_SELECTOR)
-    if heading is not None and _is_title(heading, root):
+    if heading is not None and _words(heading.text) in map(_words, (title, *_TITLE_SEPARATOR.split(title))):
         heading.extract()
-
-
-def _is_title(heading: Element, root: Element) -> bool:
-    heading_words = _words(heading.text)
-    titles = (each.attr("content") or each.text for each in root.select(_TITLES)[:_MAX_TITLES])
-    return any(
-        heading_words == _words(part)
-        for title in titles
-        for part in (title, *_TITLE_SEPARATOR.split(title[:_MAX_TITLE_CHARS]))
-    )
 
 
 def _words(text: str) -> list[str]:

@@ -45,8 +45,8 @@ class ContentText(Struct, frozen=True):
     left_out: LeftOut = LeftOut()
 
 
-def write_markdown(page: Page, content: Content) -> ContentText:
-    """Write the main content; the tree of the page is taken apart for it, so this comes last."""
+def write_markdown(page: Page, content: Content, title: str) -> ContentText:
+    """Write the main content below its title; the tree of the page is taken apart for it, so this comes last."""
     invisible_texts = _count_invisible_texts(page)
     if content.text_elsewhere:
         text, removed = cleaned(content.text_elsewhere)
@@ -65,7 +65,7 @@ def write_markdown(page: Page, content: Content) -> ContentText:
     pruning.prune(body, content, page.hidden)
     write_drawn(drawn)
     pruning.drop_contents(body, anchors)
-    pruning.drop_title(body, page.root)
+    pruning.drop_title(body, title)
     _write_bylines(bylines)
     body.extend(footnotes)
     removed = clean_nodes(node for block in content.blocks for node in block.nodes)

@@ -81,6 +81,7 @@ def test_prose_is_written_by_its_markup(body: str, expected: str) -> None:
         ("<p><a href='//[link'>a</a> <a href=/x>b</a></p>", "a [b](https://example.org/x)"),
         ("<h2>a <a class=anchor href='#a'>#</a></h2><p>b</p>", "## a\n\nb"),
         ("<h2><a href='#a'>a</a></h2><p>b</p>", "## a\n\nb"),
+        ("<dl><dt>f(a)<a href='b#f'>¶</a><dd>b <a href='#c'>#1</a></dl>", "f(a)\n: b [#1](https://example.org/a/b#c)"),
         ("<h2>a <span class=mw-editsection>[<a href=/e>edit</a>]</span></h2><p>b</p>", "## a\n\nb"),
         ("<a href=/x><h3>a</h3><p>b</p></a>", "### [a](https://example.org/x)\n\nb"),
         ("<a href=/x><div><div>a</div><div>b</div></div></a>", "[a](https://example.org/x)\n\nb"),
@@ -183,6 +184,10 @@ def test_a_heading_above_what_was_kept_is_kept() -> None:
 @pytest.mark.parametrize("heading", ["The title", "The title | Site", "the title"])
 def test_the_title_is_not_said_again(heading: str) -> None:
     assert markdown(f"<h1>{heading}</h1><p>a</p><h2>The title</h2><p>b</p>") == "a\n\n## The title\n\nb"
+
+
+def test_what_its_title_does_not_say_of_a_page_stays() -> None:
+    assert written("<h1>The title</h1><p>a</p>", title="Manual of the site").markdown == "# The title\n\na"
 
 
 CONTENTS = "<ul><li><a href='#a'>1 a</a><li><a href='#b'>b</a><li><a href='#c'>c</a></ul>"
@@ -293,7 +298,9 @@ def test_text_from_elsewhere_is_written_as_paragraphs() -> None:
     page = tree.read("<p>a</p>", URL)
     said = Content((), frozenset(), "", confidence(Source.FRAMEWORK_DATA), {}, (), "# b\n\n*c*\u200b")
 
-    assert write_markdown(page, said) == ContentText("\\# b\n\n\\*c\\*", "# b\n\n*c*", LeftOut(invisible_characters=1))
+    assert write_markdown(page, said, "") == ContentText(
+        "\\# b\n\n\\*c\\*", "# b\n\n*c*", LeftOut(invisible_characters=1)
+    )
 
 
 def test_a_page_without_content_is_empty() -> None:
@@ -309,7 +316,7 @@ def test_the_same_page_gives_the_same_bytes() -> None:
 def test_the_text_has_a_line_for_every_block() -> None:
     page = tree.read("<h2>a</h2><p>b <i>c</i></p><ul><li>d<li>e<b style='display:block'>f</b>g</ul>", URL)
 
-    assert write_markdown(page, content(page)).text == "a\nb c\nd\ne f g"
+    assert write_markdown(page, content(page), "").text == "a\nb c\nd\ne f g"
 
 
 def test_lines_of_code_are_lines_of_the_text() -> None:
