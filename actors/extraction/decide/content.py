@@ -16,6 +16,7 @@ from turbohtml import Element, Text
 from actors.extraction.decide.block_arrays import BlockArrays
 from actors.extraction.decide.blocks import Block, count_words, words_in
 from actors.extraction.decide.candidates import loose
+from actors.extraction.decide.companions import companions
 from actors.extraction.decide.cutoff import Groups, adjusted_scores, best_cutoff, cutoff_evidence, expected_f1
 from actors.extraction.decide.features import feature_columns
 from actors.extraction.decide.features_words import page_words
@@ -157,7 +158,7 @@ def _select(page: Page, blocks: list[Block]) -> _Selection:
     groups = Groups.of(arrays, columns)
     probabilities = probability(adjusted_scores(scores, groups, columns, arrays.tokens, types))
     cutoff = best_cutoff(probabilities, arrays.tokens)
-    kept = cutoff.kept | _paid_labels(arrays, cutoff.kept)
+    kept = cutoff.kept | _paid_labels(arrays, cutoff.kept) | companions(arrays, cutoff.kept)
     evidence = cutoff_evidence(cutoff, probabilities, columns, arrays.tokens, types)
     return _Selection(
         tuple(block for block, is_kept in zip(blocks, kept.tolist(), strict=True) if is_kept),
