@@ -167,9 +167,11 @@ def _name_of(picture: Element) -> str:
 
 
 def drop_title(body: Element, title: str) -> None:
-    """Remove a first heading that says the title once more, or a part of it."""
+    """Remove a first heading that says the title once more, or a part of it, and is not all that there is."""
     heading = body.select_one(_HEADING_SELECTOR)
-    if heading is not None and _words(heading.text) in map(_words, (title, *_TITLE_SEPARATOR.split(title))):
+    if heading is None or _words(heading.text) not in map(_words, (title, *_TITLE_SEPARATOR.split(title))):
+        return
+    if body.text.strip() != heading.text.strip():
         heading.extract()
 
 

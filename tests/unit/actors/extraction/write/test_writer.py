@@ -188,6 +188,7 @@ def test_the_title_is_not_said_again(heading: str) -> None:
 
 def test_what_its_title_does_not_say_of_a_page_stays() -> None:
     assert written("<h1>The title</h1><p>a</p>", title="Manual of the site").markdown == "# The title\n\na"
+    assert markdown("<h1>The title</h1>") == "# The title"
 
 
 CONTENTS = "<ul><li><a href='#a'>1 a</a><li><a href='#b'>b</a><li><a href='#c'>c</a></ul>"
