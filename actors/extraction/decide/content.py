@@ -28,6 +28,7 @@ from actors.extraction.decide.model import (
     page_type_probabilities,
     probability,
 )
+from actors.extraction.decide.site_menus import site_menus
 from actors.extraction.parse.text import INLINE
 from actors.extraction.parse.tree import Page
 from protocol.browse import SelectorAttempt
@@ -73,6 +74,9 @@ _PAID = re.compile(
 _PAID_CHARS, _PAID_WORDS = 30, 80
 """Characters of a label that says that somebody has paid for what it stands on, and words of such a thing at most: the
 same label above an article stands on what is shown beside it."""
+
+_MENU = 4.0
+"""What is taken from every score of a menu of the site."""
 
 _SUBHEADINGS = frozenset({"h2", "h3", "h4", "h5", "h6"})
 _SPACERS = frozenset({"br", "hr", "wbr"})
@@ -156,7 +160,8 @@ def _select(page: Page, blocks: list[Block]) -> _Selection:
     columns |= trained.lexicon.columns(page_words(arrays)) | page_type_columns(types, len(blocks))
     scores = trained.blocks.scores(trained.blocks.matrix(columns))[:, 0]
     groups = Groups.of(arrays, columns)
-    probabilities = probability(adjusted_scores(scores, groups, columns, arrays.tokens, types))
+    adjusted = adjusted_scores(scores, groups, columns, arrays.tokens, types)
+    probabilities = probability(adjusted - _MENU * site_menus(page, arrays))
     cutoff = best_cutoff(probabilities, arrays.tokens)
     kept = cutoff.kept | _paid_labels(arrays, cutoff.kept) | companions(arrays, cutoff.kept)
     evidence = cutoff_evidence(cutoff, probabilities, columns, arrays.tokens, types)

@@ -169,3 +169,12 @@ def test_a_label_that_something_was_paid_for_stays_on_it_alone() -> None:
 
     assert chosen(f"<main><h1>Hits</h1><ul>{hit}</ul><p>{story}</p></main>").text.split("\n").count("Sponsored") == 1
     assert "Sponsored" not in chosen(f"<main><span>Sponsored</span><h1>A story</h1><p>{story} {story}</p></main>").text
+
+
+def test_the_menu_that_leads_to_this_very_page_is_that_of_its_site() -> None:
+    names = "".join(f"<li><a href=walk-{number}>Walk number {number} of them</a>" for number in range(200))
+    itself = '<li><a href="#">A walk along the river</a>'
+    page = f"<title>A walk along the river</title><h1>A walk along the river</h1><p>{SENTENCES[0]}</p><ul>{{}}</ul>"
+
+    assert chosen(page.format(names + itself)).text.split("\n")[-1] == SENTENCES[0]
+    assert "Walk number 7" in chosen(page.format(names)).text
