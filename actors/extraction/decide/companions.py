@@ -26,8 +26,8 @@ _MOST_LINKED, _MOST_WORDS = 0.5, 400
 def companions(arrays: BlockArrays, kept: Kept) -> Kept:
     """Return the blocks that go with those that were kept."""
     whole = kept.copy()
-    for found in (_code, _named, _announced):
-        for blocks in found(arrays, whole):
+    for rule in (_code, _named, _announced):
+        for blocks in rule(arrays, whole):
             whole[blocks] = True
     return whole & ~kept
 

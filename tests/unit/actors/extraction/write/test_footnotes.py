@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.actors.extraction.write.pages import markdown
+from tests.unit.actors.extraction.write.pages import URL, markdown
 
 EXPECTED = "a[^1] b\n\n[^1]: the note"
 
@@ -68,6 +68,16 @@ def test_a_note_of_two_paragraphs_is_one() -> None:
         ("<p>a<sup>2</sup></p>", "a\u00b2"),
         ("<p>a<sup><a href='#gone'>1</a></sup></p>", "a[1](https://example.org/a/b#gone)"),
         ("<ul><li><a href='#s1'>1</a></ul><h2 id=s1>b</h2>", "- [1](https://example.org/a/b#s1)\n\n## b"),
+        ("<p><a href='#N'>N</a></p><h2 id=N>N</h2><p>no", f"[N]({URL}#N)\n\n## N\n\nno"),
+        (
+            "<p>a <a class=reference href='#refid'>refid</a></p><dl><dt id=refid>x<dd>b</dl>",
+            f"a [refid]({URL}#refid)\n\nx\n: b",
+        ),
+        (
+            "<p>see <a href='#news'>2</a></p><section id=news><h2>2 News</h2><p>b</section>",
+            f"see [2]({URL}#news)\n\n## 2 News\n\nb",
+        ),
+        ("<p>see <a href='#note'>2</a></p><h2 id=note>Notes</h2><p>b", f"see [2]({URL}#note)\n\n## Notes\n\nb"),
         ("<p>a<sup><a href='#n'>1</a></sup></p><div hidden><p id=n>no</p></div>", "a[1](https://example.org/a/b#n)"),
         ("<p>a<sup><a href='#n'>1</a></sup></p><p id=n>javascript:x</p>", "a[^1]\n\n[^1]: \u21a9 javascript:x"),
         ("<p>a<sup><a href='#n'>1</a></sup>(javascript:x)</p><p id=n>b</p>", "a[^1] (javascript:x)\n\n[^1]: b"),
