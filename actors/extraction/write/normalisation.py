@@ -302,13 +302,23 @@ def clean_links(body: Element, base: str) -> None:
             picture.extract()
     for link in body.select("a"):
         href = spelled(link.attr("href") or "")
-        says = bool(link.text.strip()) or link.select_one("img,weft-verbatim") is not None
-        if not says or len(href) > _MAX_URL_CHARS or _ADDRESS.fullmatch(href) is None:
+        if not _says_something(link) or len(href) > _MAX_URL_CHARS or _ADDRESS.fullmatch(href) is None:
             link.unwrap()
             continue
         link.attrs["href"] = without_tracking(href)
         if link.attr("title") is not None:
             del link.attrs["title"]  # nobody sees it
+
+
+def drop_empty_headings(body: Element) -> None:
+    """Remove headings of which nothing was kept: at the top of an item of a list, one would part it from the rest."""
+    for heading in body.select(_HEADINGS):
+        if not _says_something(heading):
+            heading.extract()
+
+
+def _says_something(element: Element) -> bool:
+    return bool(element.text.strip()) or element.select_one("img,weft-verbatim") is not None
 
 
 def _remove_anchor(anchor: Element) -> None:

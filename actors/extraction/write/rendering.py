@@ -16,7 +16,7 @@ _FENCE = re.compile(r"[\s>]*(`{3,}|~{3,})")
 _SPACE = r"&#(?:160|819\d|820[0-2]|823[239]|8287|12288);"
 """A space that is none of ASCII, as turbohtml writes it in headings."""
 
-_NEEDLESS_SIGN = re.compile(rf"\\[._)]|{_SPACE}|^#+\s*$")
+_NEEDLESS_SIGN = re.compile(rf"\\[._)]|{_SPACE}")
 _NEEDLESS = re.compile(
     r"(?P<kept>\\[\\`]|(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`))"
     rf"|(?<=\d)\\(?=[.)](?!{_SPACE})\S)|(?<=[^\W_])\\(?=_[^\W_])|{_SPACE}"
@@ -24,7 +24,6 @@ _NEEDLESS = re.compile(
 """A number is an item of a list where a space follows its stop, an underscore marks nothing within a word, and no space
 needs an entity. Code stays as it is."""
 
-_BARE_HEADING = re.compile(r"#{1,6}\s*")
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _EMPHASES = {"em": "*", "i": "*", "strong": "**", "b": "**", "del": "~~", "s": "~~", "strike": "~~"}
 
@@ -113,11 +112,8 @@ def _readable(markdown: str) -> str:
 
 
 def _without_needless(line: str) -> str:
-    """Return a line without needless backslashes and entities; of an empty heading nothing is left."""
-    if not _NEEDLESS_SIGN.search(line):
-        return line
-    shown = _NEEDLESS.sub(_kept_or_space, line)
-    return "" if _BARE_HEADING.fullmatch(shown) else shown
+    """Return a line without needless backslashes and entities."""
+    return _NEEDLESS.sub(_kept_or_space, line) if _NEEDLESS_SIGN.search(line) else line
 
 
 def _kept_or_space(match: re.Match[str]) -> str:

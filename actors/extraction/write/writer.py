@@ -76,6 +76,7 @@ def write_markdown(page: Page, content: Content, title: str) -> ContentText:
     pruning.resolve_images(body)
     normalisation.part_words(body)
     normalisation.clean_links(body, page.base)
+    normalisation.drop_empty_headings(body)
     normalisation.break_around_blocks(body)
     normalisation.split_paragraphs(body)
     return ContentText(render(body, own), cleaned(_lines(page, content))[0], LeftOut(invisible_texts, removed))

@@ -30,6 +30,7 @@ from tests.unit.actors.extraction.write.pages import URL, content, markdown, wri
         ("<p><em>a<br>b</em> c</p>", "*a*  \n*b* c"),
         ("<p><em>a<br> <br>b</em></p>", "*a*\n\n*b*"),
         ("<blockquote>a</blockquote><br>b", "> a\n\nb"),
+        ("<ol><li><h4><a href='#a'>¶</a></h4><dl><dt>a<dd>b</dl></ol>", "1. a\n   : b"),
         ("<dl><dt>a<dd>b<dd>c<dt>d<dd>e</dl>", "a\n: b\n: c\n\nd\n: e"),
         ("<p>a</p><hr><p>b</p>", "a\n\n---\n\nb"),
         ("<hr><hr><p>a</p><hr><p>b</p><hr><hr>", "a\n\n---\n\nb"),
