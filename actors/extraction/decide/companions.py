@@ -17,6 +17,9 @@ Kept = NDArray[np.bool_]
 _NAMED_BY: dict[str, tuple[str, ...]] = {"dt": ("dd", "dt"), "summary": ()}
 """What names something, and the tags of what it names: for a summary, all that follows in its parent."""
 
+_NO_TEXT = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "pre"})
+"""What tells nothing of the code beside it: other code, and the headings around."""
+
 _ANNOUNCED = frozenset({"blockquote", "dl", "ol", "pre", "table", "ul"})
 _COLONS = (":", "\uff1a")
 _MOST_LINKED, _MOST_WORDS = 0.5, 400
@@ -35,9 +38,9 @@ def companions(arrays: BlockArrays, kept: Kept) -> Kept:
 def _code(arrays: BlockArrays, kept: Kept) -> Iterator[slice]:
     """Yield code of which a part was kept, and code that stands among texts that were."""
     places = np.arange(len(kept))
-    in_code = arrays.blocks_in(np.array([box.tag == "pre" for box in arrays.boxes]))
-    before = as_list(np.maximum.accumulate(np.where(in_code, -1, places)))
-    after = as_list(np.minimum.accumulate(np.where(in_code, len(kept), places)[::-1])[::-1])
+    no_text = arrays.blocks_in(np.array([box.tag in _NO_TEXT for box in arrays.boxes]))
+    before = as_list(np.maximum.accumulate(np.where(no_text, -1, places)))
+    after = as_list(np.minimum.accumulate(np.where(no_text, len(kept), places)[::-1])[::-1])
     for at in _boxes(arrays, "pre"):
         blocks, around = _blocks_of(arrays, at), _blocks_of(arrays, int(arrays.up[at]))
         start = int(arrays.first[at])

@@ -20,6 +20,7 @@ SPANS = "<pre>x<div>y</div>z</pre>"
         ("<p>a<div><pre>x</pre></div><p>b", "ab", "x"),
         ("<section><p>a<pre>x</pre><pre>y</pre></section><p>b", "a", "xy"),
         ("<p>a<pre>x</pre><p>b", "a", ""),
+        ("<section><p>a<h2>s</h2><div><pre>x</pre></div></section><p>b", "a", "x"),
         ("<div><pre>x</pre></div><p>a", "a", "x"),
         ("<aside><pre>x</pre><p>b</aside><p>a", "a", ""),
         (f"<p>a</p>{SPANS}", "y", "xz"),
