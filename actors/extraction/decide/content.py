@@ -78,8 +78,7 @@ same label above an article stands on what is shown beside it."""
 _MENU = 4.0
 """What is taken from every score of a menu of the site."""
 
-_SUBHEADINGS = frozenset({"h2", "h3", "h4", "h5", "h6"})
-_SPACERS = frozenset({"br", "hr", "wbr"})
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 
 _QUERY_NAMES = frozenset({"q", "query", "search", "s", "keyword", "keywords", "k"})
 _SEARCH = re.compile(r"(?:^|/)(?:search|suche|recherche|buscar|results)(?:[/.]|$)")
@@ -103,17 +102,26 @@ class Content(Struct, frozen=True):
     text_elsewhere: str = ""
 
     def has_heading(self, heading: Element) -> bool:
-        """Return whether a heading was kept, or stands directly above what was kept."""
+        """Return whether a heading was kept, or stands directly above what was kept or above a lower such heading."""
         if heading in self.holders:
             return True
-        if heading.tag not in _SUBHEADINGS or heading.parent not in self.holders:
+        if heading.tag not in _HEADINGS or heading.parent not in self.holders or not self._stands_above(heading):
             return False
+        return heading.tag != "h1" or self._stands_below(heading)  # the first may be the name of the site
+
+    def _stands_above(self, heading: Element) -> bool:
         for follower in heading.next_siblings:
-            if isinstance(follower, Element) and follower.tag not in _SPACERS:
-                return follower in self.holders and follower.tag not in _SUBHEADINGS
+            if isinstance(follower, Element) and any(text.strip() for text in follower.strings):
+                if follower.tag in _HEADINGS:
+                    return follower.tag > heading.tag and self.has_heading(follower)
+                return follower in self.holders
             if isinstance(follower, Text) and not follower.data.isspace():
                 return False
         return False
+
+    def _stands_below(self, heading: Element) -> bool:
+        around = (heading, *(each for each in heading.ancestors if isinstance(each, Element)))
+        return any(before in self.holders for each in around for before in each.previous_siblings)
 
     def below(self, title: str) -> Content:
         """Return the content without a first heading that says the title, or a part of it: that has its own field."""

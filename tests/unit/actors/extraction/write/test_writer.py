@@ -176,10 +176,18 @@ def test_only_what_was_kept_is_written() -> None:
     assert markdown(body, "n", "d", "e") == "b\n\nc"
 
 
-def test_a_heading_above_what_was_kept_is_kept() -> None:
-    body = "<h2>a</h2><h2>b</h2><p>c</p><h2>d</h2><p>e</p>"
-
-    assert markdown(body, "a", "b", "d", "e") == "## b\n\nc"
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("<h2>x</h2><h2>x</h2><p>c</p><h2>x</h2><p>x</p>", "## x\n\nc"),
+        ("<h2>x</h2><div><h3>x</h3><p>c</p></div>", "## x\n\n### x\n\nc"),
+        ("<h2>x</h2><h3>x</h3><p>c</p>", "## x\n\n### x\n\nc"),
+        ("<h3>x</h3><h2>x</h2><a id=c></a><p>c</p>", "## x\n\nc"),
+        ("<h1>x</h1><p>b</p><h1>x</h1><p>c</p>", "b\n\n# x\n\nc"),
+    ],
+)
+def test_a_heading_above_what_was_kept_is_kept(body: str, expected: str) -> None:
+    assert markdown(body, "x") == expected
 
 
 @pytest.mark.parametrize("heading", ["The title", "The title | Site", "the title"])
