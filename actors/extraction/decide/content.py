@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 from msgspec import UNSET, Struct, structs
 from numpy.typing import NDArray
-from turbohtml import Element, Text
+from turbohtml import Element, Node, Text
 
 from actors.extraction.decide.block_arrays import BlockArrays
 from actors.extraction.decide.blocks import Block, count_words, words_in
@@ -29,7 +29,7 @@ from actors.extraction.decide.model import (
     probability,
 )
 from actors.extraction.decide.site_menus import site_menus
-from actors.extraction.parse.text import INLINE
+from actors.extraction.parse.text import INLINE, is_permalink
 from actors.extraction.parse.tree import Page
 from protocol.browse import SelectorAttempt
 from protocol.confidence import BASELINES, Confidence, Source, confidence
@@ -79,6 +79,8 @@ _MENU = 4.0
 """What is taken from every score of a menu of the site."""
 
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_HEADING_SELECTOR = ",".join(sorted(_HEADINGS))
+_WRAPPERS = frozenset({"a", "div", "hgroup", "span"})
 
 _QUERY_NAMES = frozenset({"q", "query", "search", "s", "keyword", "keywords", "k"})
 _SEARCH = re.compile(r"(?:^|/)(?:search|suche|recherche|buscar|results)(?:[/.]|$)")
@@ -101,26 +103,39 @@ class Content(Struct, frozen=True):
     attempts: tuple[SelectorAttempt, ...]
     text_elsewhere: str = ""
 
-    def has_heading(self, heading: Element) -> bool:
-        """Return whether a heading was kept, or stands directly above what was kept or above a lower such heading."""
-        if heading in self.holders:
-            return True
-        if heading.tag not in _HEADINGS or heading.parent not in self.holders or not self._stands_above(heading):
-            return False
-        return heading.tag != "h1" or self._stands_below(heading)  # the first may be the name of the site
+    def has_heading(self, element: Element) -> bool:
+        """Return whether a heading, or what wraps one, was kept, or stands directly above what was kept.
 
-    def _stands_above(self, heading: Element) -> bool:
-        for follower in heading.next_siblings:
-            if isinstance(follower, Element) and any(text.strip() for text in follower.strings):
-                if follower.tag in _HEADINGS:
-                    return follower.tag > heading.tag and self.has_heading(follower)
-                return follower in self.holders
-            if isinstance(follower, Text) and not follower.data.isspace():
-                return False
+        The first of the highest level, and a first one that is wrapped, may be the name of the site.
+        """
+        if element in self.holders:
+            return True
+        heading = element if element.tag in _HEADINGS else element.select_one(_HEADING_SELECTOR)
+        if heading is None:
+            return False
+        place = self._place_of(heading)
+        if place.parent not in self.holders or not self._stands_above(place, heading.tag):
+            return False
+        return (heading.tag != "h1" and place == heading) or self._stands_below(place)
+
+    def _place_of(self, heading: Element) -> Element:
+        """Return the outermost element that holds a heading and nothing else, and stands in what was kept."""
+        place = heading
+        while isinstance(around := place.parent, Element) and around.tag in _WRAPPERS and around not in self.holders:
+            if any(_says_something(each) for each in around.children if each != place):
+                break
+            place = around
+        return place
+
+    def _stands_above(self, place: Element, tag: str) -> bool:
+        for follower in filter(_says_something, place.next_siblings):
+            if isinstance(follower, Element) and follower.tag in _HEADINGS:
+                return follower.tag > tag and self.has_heading(follower)
+            return follower in self.holders
         return False
 
-    def _stands_below(self, heading: Element) -> bool:
-        around = (heading, *(each for each in heading.ancestors if isinstance(each, Element)))
+    def _stands_below(self, place: Element) -> bool:
+        around = (place, *(each for each in place.ancestors if isinstance(each, Element)))
         return any(before in self.holders for each in around for before in each.previous_siblings)
 
     def below(self, title: str) -> Content:
@@ -191,6 +206,12 @@ def _paid_labels(arrays: BlockArrays, kept: NDArray[np.bool_]) -> NDArray[np.boo
         inside = slice(arrays.first[around], arrays.end[around])
         labels[at] = kept[inside].any() and arrays.tokens[inside].sum() <= _PAID_WORDS
     return labels
+
+
+def _says_something(node: Node) -> bool:
+    if isinstance(node, Text):
+        return not node.data.isspace()
+    return isinstance(node, Element) and not is_permalink(node) and any(text.strip() for text in node.strings)
 
 
 def _is_first_heading(block: Block) -> bool:

@@ -292,10 +292,10 @@ def clean_links(body: Element, base: str) -> None:
         extra.extract()
     for link in filter(is_permalink, body.select("a[href*='#']")):
         link.extract()
-    for anchor in body.select(",".join(f"{tag} a" for tag in _HEADINGS.split(","))):
-        _remove_anchor(anchor)
     for link in body.select(_AROUND_BLOCKS):
         _move_into_block(link)
+    for anchor in body.select(",".join(f"{tag} a" for tag in _HEADINGS.split(","))):
+        _remove_anchor(anchor)
     make_absolute(body, base)
     for picture in body.select("img"):
         if not (picture.attr("src") or "").startswith(("http://", "https://")):

@@ -184,6 +184,10 @@ def test_only_what_was_kept_is_written() -> None:
         ("<h2>x</h2><h3>x</h3><p>c</p>", "## x\n\n### x\n\nc"),
         ("<h3>x</h3><h2>x</h2><a id=c></a><p>c</p>", "## x\n\nc"),
         ("<h1>x</h1><p>b</p><h1>x</h1><p>c</p>", "b\n\n# x\n\nc"),
+        ("<p>b</p><a href='#x'><h2>x</h2></a><p>c</p>", "b\n\n## x\n\nc"),
+        ("<p>b</p><div><div><h2>x</h2></div></div><div><p>c</p></div>", "b\n\n## x\n\nc"),
+        ("<p>b</p><div><h2>x</h2><p>x</p></div><p>c</p>", "b\n\nc"),
+        ("<div><h2>x</h2></div><p>c</p>", "c"),
     ],
 )
 def test_a_heading_above_what_was_kept_is_kept(body: str, expected: str) -> None:
