@@ -129,7 +129,7 @@ class Content(Struct, frozen=True):
 
     def _stands_above(self, place: Element, tag: str) -> bool:
         for follower in filter(_says_something, place.next_siblings):
-            if isinstance(follower, Element) and follower.tag in _HEADINGS:
+            if isinstance(follower, Element) and follower.tag in _HEADINGS and follower.tag != "h1":
                 return follower.tag > tag and self.has_heading(follower)
             return follower in self.holders
         return False

@@ -188,6 +188,7 @@ def test_only_what_was_kept_is_written() -> None:
         ("<p>b</p><div><div><h2>x</h2></div></div><div><p>c</p></div>", "b\n\n## x\n\nc"),
         ("<p>b</p><div><h2>x</h2><p>x</p></div><p>c</p>", "b\n\nc"),
         ("<div><h2>x</h2></div><p>c</p>", "c"),
+        ("<h3>x</h3><h1>b</h1><p>c</p>", "### x\n\n# b\n\nc"),
     ],
 )
 def test_a_heading_above_what_was_kept_is_kept(body: str, expected: str) -> None:
