@@ -29,6 +29,12 @@ _MAX_ICON_PX = 48
 _DECORATION = re.compile(
     r"avatar|gravatar|icon|logo|sprite|spacer|pixel|tracking|badge|emoji|smiley|button|share|social|author|byline|profile"
 )
+_WAY = re.compile(
+    r"home|up|top|prev(?:ious)?|next|back|contents|toc|index|search|permalink|[<>\u2039\u203a\u2190\u2192-]+",
+    re.IGNORECASE,
+)
+"""What the pictures of links are called that lead through a manual."""
+
 _SOURCES = ("data-src", "data-lazy-src", "data-original", "data-url", "data-lazy", "data-hi-res-src", "data-orig-file")
 _SOURCE_SETS = ("data-srcset", "data-lazy-srcset", "srcset")
 _PICTURES = "img,amp-img"
@@ -117,7 +123,9 @@ def is_content_image(element: Element) -> bool:
     picture = element if element.tag in ("img", "amp-img") else element.select_one(_PICTURES)
     if picture is None or (element is not picture and element.text.strip() and element.tag != "noscript"):
         return False
-    return bool(_name_of(picture)) and not _is_decoration(picture, element)
+    name = _name_of(picture)
+    leads = picture.closest("a") is not None and _WAY.fullmatch(name) is not None
+    return bool(name) and not leads and not _is_decoration(picture, element)
 
 
 def _is_decoration(picture: Element, holder: Element) -> bool:
