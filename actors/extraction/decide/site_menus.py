@@ -25,9 +25,11 @@ def site_menus(page: Page, arrays: BlockArrays) -> NDArray[np.bool_]:
     linked = arrays.sums(arrays.linked * arrays.tokens)
     size = arrays.sums(arrays.tokens)
     is_menu = (arrays.end - arrays.first >= _FEWEST_BLOCKS) & (linked >= _LINKED * size)
+    looked_at = {0}
     for link in _links_to_itself(page, arrays):
         at = link
-        while at:
+        while at not in looked_at:
+            looked_at.add(at)
             if is_menu[at] and arrays.boxes[at].tag in _LISTS:
                 in_menu[arrays.first[at] : arrays.end[at]] = True
             at = int(arrays.parent[at])
