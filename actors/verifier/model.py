@@ -175,6 +175,12 @@ def speaks_of(claim: PageClaim, *kinds: PageKind) -> bool:
     return phrases_of(claim.evidence.visible, *kinds) > 0
 
 
+def phrases_in(text: str) -> tuple[int, float]:
+    """Return how many phrases of any kind stand in a text, and the share of it that they make."""
+    counts, share = phrase_book().counts(HashedText.of(folded(text)))
+    return int(counts.sum()), float(share.sum())
+
+
 def phrases_of(text: str, *kinds: PageKind) -> int:
     """Count the phrases of these kinds in a text."""
     counts, _ = phrase_book().counts(HashedText.of(folded(text)))

@@ -34,7 +34,7 @@ cannot exist. A status in a line of its own counts against a page, and one that 
 (`stated.py`). The status that it came with is no feature: what the rules leave is judged alike whatever number it came
 with. Where the address itself speaks of a kind (a login, `/pricing`, `/help/what-404-means`; `requested.py`), what the model
 thinks of that kind counts for the page, not against it. And a page that has not a word, a status, a form or a mark of a
-stand-in is not refused for its looks: it may be a small one.
+stand-in, or one word in passing, is not refused for its looks: it may be a small one.
 
 ## What it reads
 

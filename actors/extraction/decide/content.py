@@ -11,11 +11,12 @@ import msgspec
 import numpy as np
 from msgspec import UNSET, Struct, structs
 from numpy.typing import NDArray
-from turbohtml import Element, Text
+from turbohtml import Element, Node, Text
 
 from actors.extraction.decide.block_arrays import BlockArrays
 from actors.extraction.decide.blocks import Block, count_words, words_in
 from actors.extraction.decide.candidates import loose
+from actors.extraction.decide.companions import companions, is_note
 from actors.extraction.decide.cutoff import Groups, adjusted_scores, best_cutoff, cutoff_evidence, expected_f1
 from actors.extraction.decide.features import feature_columns
 from actors.extraction.decide.features_words import page_words
@@ -27,7 +28,8 @@ from actors.extraction.decide.model import (
     page_type_probabilities,
     probability,
 )
-from actors.extraction.parse.text import INLINE
+from actors.extraction.decide.site_menus import site_menus
+from actors.extraction.parse.text import INLINE, is_permalink
 from actors.extraction.parse.tree import Page
 from protocol.browse import SelectorAttempt
 from protocol.confidence import BASELINES, Confidence, Source, confidence
@@ -65,18 +67,12 @@ _KEPT_SHARE = 0.25
 _BY_ADDRESS = 0.7
 """What the address alone says of home pages and searches."""  # a judgement: no gold page has these types
 
-_PAID = re.compile(
-    r"\W*(?:sponsored(?: (?:result|listing|post))?|promoted|paid (?:result|listing)|anzeige|gesponsert|sponsorisé"
-    r"|annonce|patrocinad[oa]|sponsorizzato|gesponsord|sponsrad|sponsorowane|реклама|広告|广告|광고)\W*"
-)
-_PAID_CHARS, _PAID_WORDS = 30, 80
-"""Characters of a label that says that somebody has paid for what it stands on, and words of such a thing at most: the
-same label above an article stands on what is shown beside it."""
+_MENU = 4.0
+"""What is taken from every score of a menu of the site."""
 
-_NOTE_WORDS = 60
-
-_SUBHEADINGS = frozenset({"h2", "h3", "h4", "h5", "h6"})
-_SPACERS = frozenset({"br", "hr", "wbr"})
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_HEADING_SELECTOR = ",".join(sorted(_HEADINGS))
+_WRAPPERS = frozenset({"a", "div", "hgroup", "span"})
 
 _QUERY_NAMES = frozenset({"q", "query", "search", "s", "keyword", "keywords", "k"})
 _SEARCH = re.compile(r"(?:^|/)(?:search|suche|recherche|buscar|results)(?:[/.]|$)")
@@ -99,18 +95,40 @@ class Content(Struct, frozen=True):
     attempts: tuple[SelectorAttempt, ...]
     text_elsewhere: str = ""
 
-    def has_heading(self, heading: Element) -> bool:
-        """Return whether a heading was kept, or stands directly above what was kept."""
-        if heading in self.holders:
+    def has_heading(self, element: Element) -> bool:
+        """Return whether a heading, or what wraps one, was kept, or stands directly above what was kept.
+
+        The first of the highest level, and a first one that is wrapped, may be the name of the site.
+        """
+        if element in self.holders:
             return True
-        if heading.tag not in _SUBHEADINGS or heading.parent not in self.holders:
+        heading = element if element.tag in _HEADINGS else element.select_one(_HEADING_SELECTOR)
+        if heading is None:
             return False
-        for follower in heading.next_siblings:
-            if isinstance(follower, Element) and follower.tag not in _SPACERS:
-                return follower in self.holders and follower.tag not in _SUBHEADINGS
-            if isinstance(follower, Text) and not follower.data.isspace():
-                return False
+        place = self._place_of(heading)
+        if place.parent not in self.holders or not self._stands_above(place, heading.tag):
+            return False
+        return (heading.tag != "h1" and place == heading) or self._stands_below(place)
+
+    def _place_of(self, heading: Element) -> Element:
+        """Return the outermost element that holds a heading and nothing else, and stands in what was kept."""
+        place = heading
+        while isinstance(around := place.parent, Element) and around.tag in _WRAPPERS and around not in self.holders:
+            if any(_says_something(each) for each in around.children if each != place):
+                break
+            place = around
+        return place
+
+    def _stands_above(self, place: Element, tag: str) -> bool:
+        for follower in filter(_says_something, place.next_siblings):
+            if isinstance(follower, Element) and follower.tag in _HEADINGS and follower.tag != "h1":
+                return follower.tag > tag and self.has_heading(follower)
+            return follower in self.holders
         return False
+
+    def _stands_below(self, place: Element) -> bool:
+        around = (place, *(each for each in place.ancestors if isinstance(each, Element)))
+        return any(before in self.holders for each in around for before in each.previous_siblings)
 
     def below(self, title: str) -> Content:
         """Return the content without a first heading that says the title, or a part of it: that has its own field."""
@@ -157,9 +175,10 @@ def _select(page: Page, blocks: list[Block]) -> _Selection:
     columns |= trained.lexicon.columns(page_words(arrays)) | page_type_columns(types, len(blocks))
     scores = trained.blocks.scores(trained.blocks.matrix(columns))[:, 0]
     groups = Groups.of(arrays, columns)
-    probabilities = probability(adjusted_scores(scores, groups, columns, arrays.tokens, types))
+    adjusted = adjusted_scores(scores, groups, columns, arrays.tokens, types)
+    probabilities = probability(adjusted - _MENU * site_menus(page, arrays))
     cutoff = best_cutoff(probabilities, arrays.tokens)
-    kept = cutoff.kept | _paid_labels(arrays, cutoff.kept) | _is_a_note(arrays)
+    kept = cutoff.kept | companions(arrays, cutoff.kept) | is_note(arrays)
     evidence = cutoff_evidence(cutoff, probabilities, columns, arrays.tokens, types)
     return _Selection(
         tuple(block for block, is_kept in zip(blocks, kept.tolist(), strict=True) if is_kept),
@@ -169,21 +188,10 @@ def _select(page: Page, blocks: list[Block]) -> _Selection:
     )
 
 
-def _is_a_note(arrays: BlockArrays) -> bool:
-    """Return whether a page is a few words in one box: it has no chrome, and its only link is what it leads to."""
-    return len(set(arrays.up[arrays.box].tolist())) == 1 and arrays.tokens.sum() <= _NOTE_WORDS
-
-
-def _paid_labels(arrays: BlockArrays, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return the labels on what is kept and was paid for: without them a reader takes it for something else."""
-    labels = np.zeros(len(kept), np.bool_)
-    for at, block in enumerate(arrays.blocks):
-        if len(block.text) > _PAID_CHARS or not _PAID.fullmatch(block.text.lower()):
-            continue
-        around = arrays.up[arrays.box[at]]
-        inside = slice(arrays.first[around], arrays.end[around])
-        labels[at] = kept[inside].any() and arrays.tokens[inside].sum() <= _PAID_WORDS
-    return labels
+def _says_something(node: Node) -> bool:
+    if isinstance(node, Text):
+        return not node.data.isspace()
+    return isinstance(node, Element) and not is_permalink(node) and any(text.strip() for text in node.strings)
 
 
 def _is_first_heading(block: Block) -> bool:

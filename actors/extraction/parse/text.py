@@ -24,6 +24,8 @@ INLINE = frozenset(
 """Elements that break no word in two; all others end what stands before them."""
 
 
+_PERMALINK = re.compile("[#\u00b6\u00a7\u2693\U0001f517\ue000-\uf8ff]+")
+
 _PARTS = frozenset({"a", "b", "data", "em", "small", "span", "strong", "time"})
 _WITHOUT_PARTS = "code,pre"
 _ENDS = ")%"
@@ -31,6 +33,11 @@ _NAMES = "h2,h3,h4,h5,h6,dt"
 
 _SEPARATORS = "\x0b\x0c\x1c\x1d\x1e\x1f\x85"
 """Controls that Python takes for white space: they are taken out, and part no words."""
+
+
+def is_permalink(link: Element) -> bool:
+    """Return whether a link is but a mark beside what it leads to, as the pilcrow behind a heading or a signature."""
+    return "#" in (link.attr("href") or "") and _PERMALINK.fullmatch(link.text.strip()) is not None
 
 
 def is_next_part(element: Element) -> bool:

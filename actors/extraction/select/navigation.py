@@ -16,7 +16,7 @@ from actors.extraction.decide.content import Content
 from actors.extraction.evidence.embedded import embedded
 from actors.extraction.evidence.json_values import Json, items, mapping, scalar
 from actors.extraction.parse.addresses import joined, on_the_web
-from actors.extraction.parse.text import one_line
+from actors.extraction.parse.text import is_permalink, one_line
 from actors.extraction.parse.tree import Page
 from actors.extraction.parse.visibility import Hiding
 from actors.extraction.select.words import words
@@ -68,7 +68,7 @@ _HEADING_TOOLS = (
 )
 """What stands in headings, and is none of their words: links to themselves, and tools for editors."""
 
-_ANCHOR_MARKS = re.compile(r"^[#¶§\U0001f517\s]+(?=\w)|[#¶§\U0001f517\s]+$")
+_ANCHOR_MARKS = re.compile(r"^[#¶§\U0001f517\s]+(?=\w)|(?:[¶§\U0001f517\s]|\s#+)+$")
 
 
 def breadcrumb(page: Page) -> tuple[Crumb, ...]:
@@ -307,7 +307,7 @@ def _heading_level(heading: Element) -> int:
 
 
 def _heading_text(heading: Element, page: Page) -> str:
-    extras = heading.select(_HEADING_TOOLS)
+    extras = [*heading.select(_HEADING_TOOLS), *filter(is_permalink, heading.select("a"))]
     hidden = ChainMap(dict.fromkeys(extras, Hiding.INVISIBLE), dict(page.hidden)) if extras else page.hidden
     return _ANCHOR_MARKS.sub("", words(heading, hidden, MAX_HEADING_CHARS)) or _ANCHOR_MARKS.sub(
         "", words(heading, page.hidden, MAX_HEADING_CHARS)

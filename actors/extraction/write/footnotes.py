@@ -16,7 +16,7 @@ from actors.extraction.write.rendering import Verbatim
 
 _LINKS = "a[href*='#']"
 _MARK = re.compile(
-    r"[\[(]?\s*(?:(?:note|nb|fn|ref)\.?\s*)?(\d{1,4}|[a-z]{1,2}|[ivx]{1,5}|[*\u2020\u2021\u00a7]{1,4})\s*[\])]?",
+    r"[\[(]?\s*(?:(?:note|nb|fn|ref)(?:\.\s*|\s+|(?=\d)))?(\d{1,4}|[a-z]{1,2}|[ivx]{1,5}|[*\u2020\u2021\u00a7]{1,4})\s*[\])]?",
     re.IGNORECASE,
 )
 _TARGET = re.compile(
@@ -36,6 +36,7 @@ _BACKLINKS = (
     ".mw-cite-backlink,.footnote-backref,.footnote-back,.reversefootnote,.footnote-return,[role='doc-backlink']"
 )
 _NOT_READ = "script,style,template,noscript"
+_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _BLOCKS = frozenset({"li", "p", "div", "dd", "aside", "section", "td", "blockquote", "dt"})
 _SMALL = frozenset({"b", "small", "span", "sup"})
 _MAX_NOTE_CHARS = 6_000
@@ -99,7 +100,8 @@ def _is_mark(link: Element, url: str) -> bool:
         return False
     raised = link.closest("sup") is not None or link.select_one("sup") is not None
     names = f"{link.attr('class') or ''} {link.attr('role') or ''} {_class_of(link.parent)}"
-    return raised or _TARGET.search(fragment) is not None or _CLASS.search(names) is not None
+    named = _TARGET.search(fragment) is not None or _CLASS.search(names) is not None
+    return raised or (named and not text.isalpha())  # a letter in its line may be a name, or a place in an index
 
 
 def _class_of(node: Node | None) -> str:
@@ -129,8 +131,10 @@ def _number(notes: list[_Footnote]) -> None:
 
 def _text(note: _Footnote, targets: Mapping[Node, int], hidden: Mapping[Element, Hiding]) -> list[Node] | None:
     """Take the nodes of a note's text out of the tree, without the links back and the number before it."""
-    holder = _holder(note.target)
-    if holder is None or any(_contains(holder, mark) for mark in note.marks) or _is_hidden(holder, hidden):
+    holder = _holder(note.target, note.label)
+    if holder is None or any(_says_more(heading, note.label) for heading in holder.select(",".join(_HEADINGS))):
+        return None
+    if any(_contains(holder, mark) for mark in note.marks) or _is_hidden(holder, hidden):
         return None
     shared = targets.get(holder, 0) > 1
     if len(holder.text) > _MAX_NOTE_CHARS and not shared:
@@ -142,6 +146,8 @@ def _text(note: _Footnote, targets: Mapping[Node, int], hidden: Mapping[Element,
     _drop_returns(text)
     if not text.text.strip():
         return None
+    for definition in text.select("dd"):
+        definition.tag = "div"  # its term is the mark
     for block in text.select("pre"):
         block.tag = "code"  # a note is one paragraph to those who do not know notes
     _drop_number(text, note.label)
@@ -163,19 +169,27 @@ def _drop_returns(text: Element) -> None:
                 outer.extract()
 
 
-def _holder(target: Element) -> Element | None:
-    """Return the block that a target stands at; below a heading, or a term, what follows it."""
+def _holder(target: Element, label: str) -> Element | None:
+    """Return the block that a target stands at; below a heading, or a term, that is but its number, what follows it."""
     holder: Node | None = target
     while isinstance(holder, Element) and holder.tag not in _BLOCKS and not holder.tag.startswith("h"):
         holder = holder.parent
     if not isinstance(holder, Element) or holder.tag in ("html", "body", "head"):
         return None
-    if holder.tag == "dt" or (holder.tag in ("h1", "h2", "h3", "h4", "h5", "h6")) or not holder.text.strip(_NUMBERING):
+    names = holder.tag == "dt" or holder.tag in _HEADINGS
+    if names and _says_more(holder, label):
+        return None
+    if names or not holder.text.strip(_NUMBERING):
         follower = holder.next_sibling
         while isinstance(follower, Text) and follower.data.isspace():
             follower = follower.next_sibling
         return follower if isinstance(follower, Element) else None
     return holder
+
+
+def _says_more(name: Element, label: str) -> bool:
+    """Return whether a heading or a term names a part of the page, and not a note by its number."""
+    return name.text.strip(_NUMBERING).lower() not in ("", label.strip(_NUMBERING).lower())
 
 
 def _split(holder: Element, target: Element, targets: Mapping[Node, int]) -> Iterator[Node]:

@@ -13,7 +13,7 @@ from turbohtml import Element, Node, Text
 from actors.extraction.parse.addresses import make_absolute, spelled, without_tracking
 from actors.extraction.parse.long_tables import LaterRows
 from actors.extraction.parse.styles import shown_as_block
-from actors.extraction.parse.text import INLINE, is_next_part, parts_words
+from actors.extraction.parse.text import INLINE, is_next_part, is_permalink, parts_words
 from actors.extraction.parse.visibility import Hiding
 from actors.extraction.select.tables import DataTable, data_table
 from actors.extraction.write.rendering import Verbatim
@@ -341,23 +341,35 @@ def clean_links(body: Element, base: str) -> None:
     """Make links absolute, plain and within one block; remove those that lead nowhere or to themselves."""
     for extra in body.select(_EDIT_LINKS):
         extra.extract()
-    for anchor in body.select(",".join(f"{tag} a" for tag in _HEADINGS.split(","))):
-        _remove_anchor(anchor)
+    for link in filter(is_permalink, body.select("a[href*='#']")):
+        link.extract()
     for link in body.select(_AROUND_BLOCKS):
         _move_into_block(link)
+    for anchor in body.select(",".join(f"{tag} a" for tag in _HEADINGS.split(","))):
+        _remove_anchor(anchor)
     make_absolute(body, base)
     for picture in body.select("img"):
         if not (picture.attr("src") or "").startswith(("http://", "https://")):
             picture.extract()
     for link in body.select("a"):
         href = spelled(link.attr("href") or "")
-        says = bool(link.text.strip()) or link.select_one("img,weft-verbatim") is not None
-        if not says or len(href) > _MAX_URL_CHARS or _ADDRESS.fullmatch(href) is None:
+        if not _says_something(link) or len(href) > _MAX_URL_CHARS or _ADDRESS.fullmatch(href) is None:
             link.unwrap()
             continue
         link.attrs["href"] = without_tracking(href)
         if link.attr("title") is not None:
             del link.attrs["title"]  # nobody sees it
+
+
+def drop_empty_headings(body: Element) -> None:
+    """Remove headings of which nothing was kept: at the top of an item of a list, one would part it from the rest."""
+    for heading in body.select(_HEADINGS):
+        if not _says_something(heading):
+            heading.extract()
+
+
+def _says_something(element: Element) -> bool:
+    return bool(element.text.strip()) or element.select_one("img,weft-verbatim") is not None
 
 
 def _remove_anchor(anchor: Element) -> None:

@@ -29,6 +29,12 @@ _MAX_ICON_PX = 48
 _DECORATION = re.compile(
     r"avatar|gravatar|icon|logo|sprite|spacer|pixel|tracking|badge|emoji|smiley|button|share|social|author|byline|profile"
 )
+_WAY = re.compile(
+    r"home|up|top|prev(?:ious)?|next|back|contents|toc|index|search|permalink|[<>\u2039\u203a\u2190\u2192-]+",
+    re.IGNORECASE,
+)
+"""What the pictures of links are called that lead through a manual."""
+
 _SOURCES = ("data-src", "data-lazy-src", "data-original", "data-url", "data-lazy", "data-hi-res-src", "data-orig-file")
 _SOURCE_SETS = ("data-srcset", "data-lazy-srcset", "srcset")
 _PICTURES = "img,amp-img"
@@ -37,8 +43,6 @@ _ADDRESS = re.compile(r"(?!data:|about:|blob:|javascript:)\S+", re.IGNORECASE)
 
 _HEADING_SELECTOR = "h1,h2,h3,h4,h5,h6"
 _WORD = re.compile(r"\w+")
-_TITLES = "title,meta[property='og:title'],meta[name='twitter:title']"
-_MAX_TITLES = 4
 _MAX_TITLE_CHARS = 500
 _TITLE_SEPARATOR = re.compile(r"\s+[|\-\u2013\u2014\u00b7\u2022\u00bb:/]+\s+|\s*[|\u00bb]\s*|:\s+")
 """Where titles join the name of a page with that of its site."""
@@ -119,7 +123,9 @@ def is_content_image(element: Element) -> bool:
     picture = element if element.tag in ("img", "amp-img") else element.select_one(_PICTURES)
     if picture is None or (element is not picture and element.text.strip() and element.tag != "noscript"):
         return False
-    return bool(_name_of(picture)) and not _is_decoration(picture, element)
+    name = _name_of(picture)
+    leads = picture.closest("a") is not None and _WAY.fullmatch(name) is not None
+    return bool(name) and not leads and not _is_decoration(picture, element)
 
 
 def _is_decoration(picture: Element, holder: Element) -> bool:
@@ -168,21 +174,13 @@ def _name_of(picture: Element) -> str:
     return "" if _FILE_NAME.fullmatch(alt) else alt
 
 
-def drop_title(body: Element, root: Element) -> None:
-    """Remove a first heading that repeats the title of the page."""
+def drop_title(body: Element, title: str) -> None:
+    """Remove a first heading that says the title once more, or a part of it, and is not all that there is."""
     heading = body.select_one(_HEADING_SELECTOR)
-    if heading is not None and _is_title(heading, root):
+    if heading is None or _words(heading.text) not in map(_words, (title, *_TITLE_SEPARATOR.split(title))):
+        return
+    if body.text.strip() != heading.text.strip():
         heading.extract()
-
-
-def _is_title(heading: Element, root: Element) -> bool:
-    heading_words = _words(heading.text)
-    titles = (each.attr("content") or each.text for each in root.select(_TITLES)[:_MAX_TITLES])
-    return any(
-        heading_words == _words(part)
-        for title in titles
-        for part in (title, *_TITLE_SEPARATOR.split(title[:_MAX_TITLE_CHARS]))
-    )
 
 
 def _words(text: str) -> list[str]:

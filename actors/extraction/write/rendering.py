@@ -10,14 +10,13 @@ from turbohtml import Element, Markdown, Node, Text
 from actors.extraction.parse.addresses import without_tracking
 from actors.extraction.select.words import LOWERED, NUMBER, RAISED
 
-_GAPS = re.compile(r"\n{3,}")
 _BREAK = "---"
 _TICKS = re.compile(r"`+")
-_FENCE = re.compile(r"\s*(`{3,}|~{3,})")
+_FENCE = re.compile(r"[\s>]*(`{3,}|~{3,})")
 _SPACE = r"&#(?:160|819\d|820[0-2]|823[239]|8287|12288);"
 """A space that is none of ASCII, as turbohtml writes it in headings."""
 
-_NEEDLESS_SIGN = re.compile(rf"\\[._)]|{_SPACE}|^#+\s*$")
+_NEEDLESS_SIGN = re.compile(rf"\\[._)]|{_SPACE}")
 _NEEDLESS = re.compile(
     r"(?P<kept>\\[\\`]|(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`))"
     rf"|(?<=\d)\\(?=[.)](?!{_SPACE})\S)|(?<=[^\W_])\\(?=_[^\W_])|{_SPACE}"
@@ -25,7 +24,6 @@ _NEEDLESS = re.compile(
 """A number is an item of a list where a space follows its stop, an underscore marks nothing within a word, and no space
 needs an entity. Code stays as it is."""
 
-_BARE_HEADING = re.compile(r"#{1,6}\s*")
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _EMPHASES = {"em": "*", "i": "*", "strong": "**", "b": "**", "del": "~~", "s": "~~", "strike": "~~"}
 
@@ -77,7 +75,7 @@ def render(root: Element, own: Verbatim) -> str:
         tables=Markdown.Tables(header="detect", cell_blocks="text"),
         converters=converters,
     )
-    markdown = _GAPS.sub("\n\n", _readable(root.to_markdown(options))).strip()
+    markdown = _readable(root.to_markdown(options)).strip()
     return own.with_rows(_without_breaks_at_edges(markdown))
 
 
@@ -98,18 +96,24 @@ def _without_breaks_at_edges(markdown: str) -> str:
 
 
 def _readable(markdown: str) -> str:
-    """Take away what hides no markup and is in a reader's way: needless backslashes, entities, empty headings."""
-    lines, fence = markdown.split("\n"), ""
-    for at, line in enumerate(lines):
+    """Take away what hides no markup and is in a reader's way; code stays as it is."""
+    lines, fence = list[str](), ""
+    for line in markdown.split("\n"):
         ticks = _FENCE.match(line)
         if fence:
             fence = "" if ticks and ticks[1].startswith(fence) else fence
-        elif ticks:
-            fence = ticks[1]
-        elif _NEEDLESS_SIGN.search(line):
-            shown = _NEEDLESS.sub(_kept_or_space, line)
-            lines[at] = "" if _BARE_HEADING.fullmatch(shown) else shown
+            lines.append(line)
+            continue
+        fence = ticks[1] if ticks else ""
+        shown = line if fence else _without_needless(line)
+        if shown or (lines and lines[-1]):
+            lines.append(shown)
     return "\n".join(lines)
+
+
+def _without_needless(line: str) -> str:
+    """Return a line without needless backslashes and entities."""
+    return _NEEDLESS.sub(_kept_or_space, line) if _NEEDLESS_SIGN.search(line) else line
 
 
 def _kept_or_space(match: re.Match[str]) -> str:

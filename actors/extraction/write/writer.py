@@ -45,8 +45,8 @@ class ContentText(Struct, frozen=True):
     left_out: LeftOut = LeftOut()
 
 
-def write_markdown(page: Page, content: Content) -> ContentText:
-    """Write the main content; the tree of the page is taken apart for it, so this comes last."""
+def write_markdown(page: Page, content: Content, title: str) -> ContentText:
+    """Write the main content below its title; the tree of the page is taken apart for it, so this comes last."""
     invisible_texts = _count_invisible_texts(page)
     if content.text_elsewhere:
         text, removed = cleaned(content.text_elsewhere)
@@ -65,7 +65,7 @@ def write_markdown(page: Page, content: Content) -> ContentText:
     pruning.prune(body, content, page.hidden)
     write_drawn(drawn)
     pruning.drop_contents(body, anchors)
-    pruning.drop_title(body, page.root)
+    pruning.drop_title(body, title)
     _write_bylines(bylines)
     body.extend(footnotes)
     removed = clean_nodes(node for block in content.blocks for node in block.nodes)
@@ -78,6 +78,7 @@ def write_markdown(page: Page, content: Content) -> ContentText:
     normalisation.drop_said_twice(body)
     normalisation.part_words(body)
     normalisation.clean_links(body, page.base)
+    normalisation.drop_empty_headings(body)
     normalisation.break_around_blocks(body)
     normalisation.split_paragraphs(body)
     return ContentText(render(body, own), cleaned(_lines(page, content))[0], LeftOut(invisible_texts, removed))

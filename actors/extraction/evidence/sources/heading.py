@@ -9,6 +9,7 @@ from turbohtml import Element
 
 from actors.extraction.evidence.claim import Claim, ClaimPlace, PageField, PlaceKind
 from actors.extraction.evidence.text_runs import names_of, short_text
+from actors.extraction.parse.text import is_permalink
 from actors.extraction.parse.tree import Page
 from actors.extraction.parse.visibility import Hiding
 from protocol.confidence import Source
@@ -36,9 +37,17 @@ def claims(page: Page) -> Iterable[Claim]:
         (PlaceKind.CALLED_TITLE, page.root.select(_CALLED)),
     ):
         for rank, element in enumerate(elements[:MAX_HEADINGS]):
-            if value := short_text(element, MAX_CHARS):
+            if value := _text(element):
                 words = dict.fromkeys(_words(page, element, rank, len(elements)))
                 yield Claim(PageField.TITLE, value, ClaimPlace(kind, " ".join(words)), Source.SELECTOR_MATCH)
+
+
+def _text(heading: Element) -> str:
+    text = short_text(heading, MAX_CHARS)
+    for link in filter(is_permalink, heading.select("a")):
+        mark = link.text.strip()
+        text = text.removeprefix(mark).removesuffix(mark).strip()
+    return text
 
 
 def _words(page: Page, element: Element, rank: int, count: int) -> Iterator[str]:

@@ -20,6 +20,15 @@ def code_of(body: str, path: str) -> Code | None:
     return judge(structs.replace(seen, url=found.summary.url, final_url=found.summary.url)).code
 
 
+FILTERS = """<title>New filters of threads</title>
+<a href=n><img src=n.png alt=next></a> Next: <a href=n>Better knots</a>
+Up: <a href=u>Features introduced in version 5</a> Previous: <a href=p>New weaves and colours</a>
+<h2>New filters of threads</h2>
+<ul><li>Normalised frequency of a thread in a set (see smooth warp)
+<li>Automated sorting of threads by their weight and colour, told of in bins and in the chapter on yarns and spindles
+</ul>"""
+
+
 @pytest.mark.parametrize(
     ("path", "body"),
     [
@@ -36,6 +45,7 @@ def code_of(body: str, path: str) -> Code | None:
             "/",
             "<h1>Reserved</h1><p>This domain is for examples. Use it without asking permission.</p>",
         ),
+        ("/manual/filters.html", FILTERS),
     ],
 )
 def test_what_is_short_is_a_page(path: str, body: str) -> None:

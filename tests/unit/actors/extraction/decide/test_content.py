@@ -176,3 +176,12 @@ def test_a_page_of_a_few_words_without_chrome_is_kept_whole() -> None:
 
     assert "Learn more" in chosen(f"<body><div>{note}</div>").text
     assert "Home" not in chosen(f"<body><nav><a href=/>Home</a></nav><main>{note}</main>").text
+
+
+def test_the_menu_that_leads_to_this_very_page_is_that_of_its_site() -> None:
+    names = "".join(f"<li><a href=walk-{number}>Walk number {number} of them</a>" for number in range(200))
+    itself = '<li><a href="#">A walk along the river</a>'
+    page = f"<title>A walk along the river</title><h1>A walk along the river</h1><p>{SENTENCES[0]}</p><ul>{{}}</ul>"
+
+    assert chosen(page.format(names + itself)).text.split("\n")[-1] == SENTENCES[0]
+    assert "Walk number 7" in chosen(page.format(names)).text

@@ -12,6 +12,7 @@ def test_headings_come_in_order_without_their_anchors() -> None:
         "<header><h1>Site</h1></header><main><h1>Looms</h1><h2>Parts <a class=headerlink href=#p>¶</a></h2>"
         "<h3><a href=#f>#</a> Frame</h3><div role=heading aria-level=4>Reed<span class=mw-editsection>[edit]"
         "</span></div>"
+        "<h3>In C#<a href=#c>#</a></h3>"
         "<h3><button>Heddle</button></h3><h3><button>Heddle</button></h3><h2> </h2><h2 hidden>Gone</h2></main>"
     )
 
@@ -20,6 +21,7 @@ def test_headings_come_in_order_without_their_anchors() -> None:
         Heading(level=2, text="Parts"),
         Heading(level=3, text="Frame"),
         Heading(level=4, text="Reed"),
+        Heading(level=3, text="In C#"),
         Heading(level=3, text="Heddle"),
     )
 

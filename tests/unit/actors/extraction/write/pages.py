@@ -12,6 +12,7 @@ from actors.extraction.write import ContentText, write_markdown
 from protocol.confidence import Source, confidence
 
 URL = "https://example.org/a/b"
+TITLE = "The title | Site"
 
 
 def content(page: Page, *left_out: str) -> Content:
@@ -23,10 +24,10 @@ def content(page: Page, *left_out: str) -> Content:
     return Content(kept, holders, text, confidence(Source.HEURISTIC), {}, ())
 
 
-def written(body: str, *left_out: str) -> ContentText:
+def written(body: str, *left_out: str, title: str = TITLE) -> ContentText:
     """Write a page without some of its blocks."""
-    page = tree.read(f"<!doctype html><title>The title | Site</title>{body}", URL)
-    return write_markdown(page, content(page, *left_out))
+    page = tree.read(f"<!doctype html><title>{TITLE}</title>{body}", URL)
+    return write_markdown(page, content(page, *left_out), title)
 
 
 def markdown(body: str, *left_out: str) -> str:

@@ -23,6 +23,8 @@ ROUGE = (
     "<pre class=lineno>1\n2\n</pre></td><td class=rouge-code><pre>a\nb\n</pre></td></tr></table></code></div>"
 )
 
+BLANK_LINES = "a\n\n```\nb\n\n\n\nc\n```\n\n- d\n  ```\n  e\n  \n  \n  f\n  ```"
+
 
 @pytest.mark.parametrize(
     ("body", "expected"),
@@ -35,6 +37,8 @@ ROUGE = (
         ("<pre class='language-plaintext'>a</pre>", "```\na\n```"),
         ("<pre>a\n```\nb</pre>", "````\na\n```\nb\n````"),
         ("<pre>a<br>b</pre>", "```\na\nb\n```"),
+        ("<p>a</p><pre>b\n\n\n\nc</pre><ul><li>d<pre>e\n\n\nf</pre></ul>", BLANK_LINES),
+        ("<blockquote><pre>1\\.2\n\n\nb</pre></blockquote>", "> ```\n> 1\\.2\n> \n> \n> b\n> ```"),
         ("<pre>a<span>\n&nbsp;\n</span>b\n&#12288;\nc</pre>", "```\na\n \nb\n\u3000\nc\n```"),
         ("<pre><div>a</div><div>b</div></pre>", "```\na\nb\n```"),
         ("<pre><code><span class=line>a</span><span class=line>b</span></code></pre>", "```\na\nb\n```"),

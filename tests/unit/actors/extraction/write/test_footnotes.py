@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.actors.extraction.write.pages import markdown
+from tests.unit.actors.extraction.write.pages import URL, markdown
 
 EXPECTED = "a[^1] b\n\n[^1]: the note"
 
@@ -17,6 +17,7 @@ EXPECTED = "a[^1] b\n\n[^1]: the note"
         "<p>a<a href='#_ftn1'><sup>1</sup></a> b</p><p><a name=_ftn1 href='#_ftnref1'>[1]</a> the note</p>",
         "<p>a<a role=doc-noteref href='#n1'>1</a> b</p><aside id=n1>the note <a role=doc-backlink>x</a></aside>",
         "<p>a<a class=footnote id=D1 href='#F1'>1</a> b</p><h5><a id=F1 href='#D1'>(1)</a></h5><p>the note</p>",
+        "<p>a<a class=reference href='#i1'>[1]</a> b</p><dl><dt id=i1>[<a href='#r1'>1</a>]</dt><dd>the note</dl>",
         (
             "<p>a<sup class=reference><a href='#cite_note-x-1'>[1]</a></sup> b</p><ol><li id=cite_note-x-1>"
             "<span class=mw-cite-backlink><b><a href='#cite_ref-x'>^</a></b></span> <span>the note</span></ol>"
@@ -67,6 +68,16 @@ def test_a_note_of_two_paragraphs_is_one() -> None:
         ("<p>a<sup>2</sup></p>", "a\u00b2"),
         ("<p>a<sup><a href='#gone'>1</a></sup></p>", "a[1](https://example.org/a/b#gone)"),
         ("<ul><li><a href='#s1'>1</a></ul><h2 id=s1>b</h2>", "- [1](https://example.org/a/b#s1)\n\n## b"),
+        ("<p><a href='#N'>N</a></p><h2 id=N>N</h2><p>no", f"[N]({URL}#N)\n\n## N\n\nno"),
+        (
+            "<p>a <a class=reference href='#refid'>refid</a></p><dl><dt id=refid>x<dd>b</dl>",
+            f"a [refid]({URL}#refid)\n\nx\n: b",
+        ),
+        (
+            "<p>see <a href='#news'>2</a></p><section id=news><h2>2 News</h2><p>b</section>",
+            f"see [2]({URL}#news)\n\n## 2 News\n\nb",
+        ),
+        ("<p>see <a href='#note'>2</a></p><h2 id=note>Notes</h2><p>b", f"see [2]({URL}#note)\n\n## Notes\n\nb"),
         ("<p>a<sup><a href='#n'>1</a></sup></p><div hidden><p id=n>no</p></div>", "a[1](https://example.org/a/b#n)"),
         ("<p>a<sup><a href='#n'>1</a></sup></p><p id=n>javascript:x</p>", "a[^1]\n\n[^1]: \u21a9 javascript:x"),
         ("<p>a<sup><a href='#n'>1</a></sup>(javascript:x)</p><p id=n>b</p>", "a[^1] (javascript:x)\n\n[^1]: b"),

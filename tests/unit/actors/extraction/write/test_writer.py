@@ -30,6 +30,7 @@ from tests.unit.actors.extraction.write.pages import URL, content, markdown, wri
         ("<p><em>a<br>b</em> c</p>", "*a*  \n*b* c"),
         ("<p><em>a<br> <br>b</em></p>", "*a*\n\n*b*"),
         ("<blockquote>a</blockquote><br>b", "> a\n\nb"),
+        ("<ol><li><h4><a href='#a'>¶</a></h4><dl><dt>a<dd>b</dl></ol>", "1. a\n   : b"),
         ("<dl><dt>a<dd>b<dd>c<dt>d<dd>e</dl>", "a\n: b\n: c\n\nd\n: e"),
         ("<p>a</p><hr><p>b</p>", "a\n\n---\n\nb"),
         ("<hr><hr><p>a</p><hr><p>b</p><hr><hr>", "a\n\n---\n\nb"),
@@ -88,6 +89,7 @@ def test_prose_is_written_by_its_markup(body: str, expected: str) -> None:
         ("<p><a href='//[link'>a</a> <a href=/x>b</a></p>", "a [b](https://example.org/x)"),
         ("<h2>a <a class=anchor href='#a'>#</a></h2><p>b</p>", "## a\n\nb"),
         ("<h2><a href='#a'>a</a></h2><p>b</p>", "## a\n\nb"),
+        ("<dl><dt>f(a)<a href='b#f'>¶</a><dd>b <a href='#c'>#1</a></dl>", "f(a)\n: b [#1](https://example.org/a/b#c)"),
         ("<h2>a <span class=mw-editsection>[<a href=/e>edit</a>]</span></h2><p>b</p>", "## a\n\nb"),
         ("<a href=/x><h3>a</h3><p>b</p></a>", "### [a](https://example.org/x)\n\nb"),
         ("<a href=/x><div><div>a</div><div>b</div></div></a>", "[a](https://example.org/x)\n\nb"),
@@ -143,6 +145,8 @@ def test_links_for_programs_keep_their_address() -> None:
         ("<p>a</p><img src='javascript:x' alt=b><img src='data:image/gif;base64,x' alt=b>", "a"),
         ("<p>a</p><img src=/i.png alt=b width=16>", "a"),
         ("<p>a</p><img src=/i.png alt=b class=avatar>", "a"),
+        ("<div><a href=/x><img src=/p.png alt=Prev></a> <a href=/y><img src=/n.png alt=Next></a></div><p>a</p>", "a"),
+        ("<p>a</p><img src=/i.png alt=Home>", "a\n\n![Home](https://example.org/i.png)"),
         ("<p>a</p><div hidden><img src=/i.png alt=b></div>", "a"),
     ],
 )
@@ -181,15 +185,33 @@ def test_only_what_was_kept_is_written() -> None:
     assert markdown(body, "n", "d", "e") == "b\n\nc"
 
 
-def test_a_heading_above_what_was_kept_is_kept() -> None:
-    body = "<h2>a</h2><h2>b</h2><p>c</p><h2>d</h2><p>e</p>"
-
-    assert markdown(body, "a", "b", "d", "e") == "## b\n\nc"
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("<h2>x</h2><h2>x</h2><p>c</p><h2>x</h2><p>x</p>", "## x\n\nc"),
+        ("<h2>x</h2><div><h3>x</h3><p>c</p></div>", "## x\n\n### x\n\nc"),
+        ("<h2>x</h2><h3>x</h3><p>c</p>", "## x\n\n### x\n\nc"),
+        ("<h3>x</h3><h2>x</h2><a id=c></a><p>c</p>", "## x\n\nc"),
+        ("<h1>x</h1><p>b</p><h1>x</h1><p>c</p>", "b\n\n# x\n\nc"),
+        ("<p>b</p><a href='#x'><h2>x</h2></a><p>c</p>", "b\n\n## x\n\nc"),
+        ("<p>b</p><div><div><h2>x</h2></div></div><div><p>c</p></div>", "b\n\n## x\n\nc"),
+        ("<p>b</p><div><h2>x</h2><p>x</p></div><p>c</p>", "b\n\nc"),
+        ("<div><h2>x</h2></div><p>c</p>", "c"),
+        ("<h3>x</h3><h1>b</h1><p>c</p>", "### x\n\n# b\n\nc"),
+    ],
+)
+def test_a_heading_above_what_was_kept_is_kept(body: str, expected: str) -> None:
+    assert markdown(body, "x") == expected
 
 
 @pytest.mark.parametrize("heading", ["The title", "The title | Site", "the title"])
 def test_the_title_is_not_said_again(heading: str) -> None:
     assert markdown(f"<h1>{heading}</h1><p>a</p><h2>The title</h2><p>b</p>") == "a\n\n## The title\n\nb"
+
+
+def test_what_its_title_does_not_say_of_a_page_stays() -> None:
+    assert written("<h1>The title</h1><p>a</p>", title="Manual of the site").markdown == "# The title\n\na"
+    assert markdown("<h1>The title</h1>") == "# The title"
 
 
 CONTENTS = "<ul><li><a href='#a'>1 a</a><li><a href='#b'>b</a><li><a href='#c'>c</a></ul>"
@@ -300,7 +322,9 @@ def test_text_from_elsewhere_is_written_as_paragraphs() -> None:
     page = tree.read("<p>a</p>", URL)
     said = Content((), frozenset(), "", confidence(Source.FRAMEWORK_DATA), {}, (), "# b\n\n*c*\u200b")
 
-    assert write_markdown(page, said) == ContentText("\\# b\n\n\\*c\\*", "# b\n\n*c*", LeftOut(invisible_characters=1))
+    assert write_markdown(page, said, "") == ContentText(
+        "\\# b\n\n\\*c\\*", "# b\n\n*c*", LeftOut(invisible_characters=1)
+    )
 
 
 def test_a_page_without_content_is_empty() -> None:
@@ -316,7 +340,7 @@ def test_the_same_page_gives_the_same_bytes() -> None:
 def test_the_text_has_a_line_for_every_block() -> None:
     page = tree.read("<h2>a</h2><p>b <i>c</i></p><ul><li>d<li>e<b style='display:block'>f</b>g</ul>", URL)
 
-    assert write_markdown(page, content(page)).text == "a\nb c\nd\ne f g"
+    assert write_markdown(page, content(page), "").text == "a\nb c\nd\ne f g"
 
 
 def test_lines_of_code_are_lines_of_the_text() -> None:

@@ -26,7 +26,7 @@ def said(source: Any, markup: str, field: PageField, url: str = URL) -> list[tup
 
 
 def test_headings_are_told_with_where_they_stand() -> None:
-    markup = "<header><h1 class=logo>Site</h1></header><article><h1>Blue</h1><h2>Why</h2></article>"
+    markup = "<header><h1 class=logo>Site</h1></header><article><h1>Blue<a href='#b'>¶</a></h1><h2>Why</h2></article>"
 
     assert said(heading, markup, PageField.TITLE) == [
         ("Site", "h1: first logo in-header"),

@@ -1,0 +1,119 @@
+"""Finds what goes with the content that was kept, whatever it is taken for by itself: code, terms, what is announced.
+
+A line of code, a signature or a list of short items looks like little that is content; where it stands tells more.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from actors.extraction.decide.block_arrays import BlockArrays, as_list
+
+Kept = NDArray[np.bool_]
+
+_NAMED_BY: dict[str, tuple[str, ...]] = {"dt": ("dd", "dt"), "summary": ()}
+"""What names something, and the tags of what it names: for a summary, all that follows in its parent."""
+
+_NO_TEXT = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "pre"})
+"""What tells nothing of the code beside it: other code, and the headings around."""
+
+_ANNOUNCED = frozenset({"blockquote", "dl", "ol", "pre", "table", "ul"})
+_COLONS = (":", "\uff1a")
+_MOST_LINKED, _MOST_WORDS = 0.5, 400
+"""The share of what is announced that may stand in links, and its words: more is a menu, or a part of its own."""
+
+
+_PAID = re.compile(
+    r"\W*(?:sponsored(?: (?:result|listing|post))?|promoted|paid (?:result|listing)|anzeige|gesponsert|sponsorisé"
+    r"|annonce|patrocinad[oa]|sponsorizzato|gesponsord|sponsrad|sponsorowane|реклама|広告|广告|광고)\W*"
+)
+_PAID_CHARS, _PAID_WORDS = 30, 80
+"""Characters of a label that says that somebody has paid for what it stands on, and words of such a thing at most: the
+same label above an article stands on what is shown beside it."""
+
+_NOTE_WORDS = 60
+
+
+def companions(arrays: BlockArrays, kept: Kept) -> Kept:
+    """Return the blocks that go with those that were kept."""
+    whole = kept.copy()
+    for rule in (_code, _named, _announced):
+        for blocks in rule(arrays, whole):
+            whole[blocks] = True
+    return (whole | _paid_labels(arrays, whole)) & ~kept
+
+
+def _code(arrays: BlockArrays, kept: Kept) -> Iterator[slice]:
+    """Yield code of which a part was kept, and code that stands among texts that were."""
+    places = np.arange(len(kept))
+    no_text = arrays.blocks_in(np.array([box.tag in _NO_TEXT for box in arrays.boxes]))
+    before = as_list(np.maximum.accumulate(np.where(no_text, -1, places)))
+    after = as_list(np.minimum.accumulate(np.where(no_text, len(kept), places)[::-1])[::-1])
+    for at in _boxes(arrays, "pre"):
+        blocks, around = _blocks_of(arrays, at), _blocks_of(arrays, int(arrays.up[at]))
+        start = int(arrays.first[at])
+        beside = (before[start], after[start])
+        texts = [bool(kept[text]) for text in beside if around.start <= text < around.stop]
+        if kept[blocks].any() or (texts and all(texts)):
+            yield blocks
+
+
+def _named(arrays: BlockArrays, kept: Kept) -> Iterator[slice]:
+    """Yield terms and summaries above what was kept; from the last, since several terms may share a definition."""
+    for at in _boxes(arrays, *_NAMED_BY)[::-1]:
+        blocks, parent = _blocks_of(arrays, at), int(arrays.parent[at])
+        named = _blocks_of(arrays, parent)
+        if tags := _NAMED_BY[arrays.boxes[at].tag]:
+            named = next((_blocks_of(arrays, one) for one in _starting_at(arrays, blocks.stop, parent, tags)), None)
+        if named is not None and kept[max(named.start, blocks.stop) : named.stop].any():
+            yield blocks
+
+
+def _announced(arrays: BlockArrays, kept: Kept) -> Iterator[slice]:
+    """Yield the list, table or code that a text that was kept announces by its colon."""
+    for index, block in enumerate(arrays.blocks[:-1]):
+        if kept[index] and block.text.endswith(_COLONS) and not kept[index + 1]:
+            around = int(arrays.up[arrays.box[index]])
+            for at in _starting_at(arrays, index + 1, around, _ANNOUNCED):
+                blocks = _blocks_of(arrays, at)
+                words = arrays.tokens[blocks]
+                if words.sum() <= _MOST_WORDS and (arrays.linked[blocks] * words).sum() <= _MOST_LINKED * words.sum():
+                    yield blocks
+
+
+def _boxes(arrays: BlockArrays, *tags: str) -> list[int]:
+    return [at for at, box in enumerate(arrays.boxes) if box.tag in tags]
+
+
+def _blocks_of(arrays: BlockArrays, at: int) -> slice:
+    return slice(int(arrays.first[at]), int(arrays.end[at]))
+
+
+def _starting_at(arrays: BlockArrays, index: int, within: int, tags: Container[str]) -> Iterator[int]:
+    """Yield the boxes of some tags that begin with a block, from the innermost to those in the box `within`."""
+    at = int(arrays.box[index]) if index < len(arrays.blocks) else 0
+    while at not in (0, within) and arrays.first[at] == index:
+        if arrays.boxes[at].tag in tags:
+            yield at
+        at = int(arrays.parent[at])
+
+
+def is_note(arrays: BlockArrays) -> bool:
+    """Return whether a page is a few words in one box: it has no chrome, and its only link is what it leads to."""
+    return len(set(arrays.up[arrays.box].tolist())) == 1 and arrays.tokens.sum() <= _NOTE_WORDS
+
+
+def _paid_labels(arrays: BlockArrays, kept: Kept) -> Kept:
+    """Return the labels on what is kept and was paid for: without them a reader takes it for something else."""
+    labels = np.zeros(len(kept), np.bool_)
+    for at, block in enumerate(arrays.blocks):
+        if len(block.text) > _PAID_CHARS or not _PAID.fullmatch(block.text.lower()):
+            continue
+        around = arrays.up[arrays.box[at]]
+        inside = slice(arrays.first[around], arrays.end[around])
+        labels[at] = kept[inside].any() and arrays.tokens[inside].sum() <= _PAID_WORDS
+    return labels
