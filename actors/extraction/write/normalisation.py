@@ -56,6 +56,17 @@ _MAX_PARTS = 20_000
 _MAX_TABLES = 500
 _PARTS_OF_TABLES = ("tbody", "thead", "tfoot", "tr", "td", "th", "caption", "colgroup", "col")
 
+_MAY_BE_EMPTY = (
+    "article,aside,blockquote,dd,div,dl,dt,figcaption,figure,footer,header,h1,h2,h3,h4,h5,h6,li,main,nav,ol,p,section"
+    ",ul,a,b,button,em,font,i,label,small,span,strong"
+)
+_PARTS_AROUND_BLOCKS = ",".join(
+    f"{part}:has(address,article,blockquote,div,dl,figure,h1,h2,h3,h4,h5,h6,ol,p,pre,section,table,ul)"
+    for part in ("button", "font", "label", "small", "span")
+)
+_WRITTEN = frozenset({"hr", "img", "td", "th", "weft-verbatim"})
+_LISTS = frozenset({"ol", "ul"})
+
 _HEADINGS = "h1,h2,h3,h4,h5,h6"
 _ANCHOR = re.compile(
     r"[#¶§🔗⚓\s]*|link|anchor|permalink|permanent link|(?:direct )?link to (?:this|the) \w+|copy link", re.IGNORECASE
@@ -178,10 +189,10 @@ def break_around_blocks(body: Element) -> None:
 
 def drop_said_twice(body: Element) -> None:
     """Remove what repeats for eyes what stands before it for ears: of a price, often without its point."""
-    for seen in body.select("[aria-hidden=true]"):
-        heard = seen.previous_sibling
-        if isinstance(heard, Element) and _LETTERS.findall(heard.text) == _LETTERS.findall(seen.text) != []:
-            seen.extract()
+    for shown in body.select("[aria-hidden=true]"):
+        spoken = shown.previous_sibling
+        if isinstance(spoken, Element) and _LETTERS.findall(spoken.text) == _LETTERS.findall(shown.text) != []:
+            shown.extract()
 
 
 def part_words(body: Element) -> None:
@@ -361,11 +372,48 @@ def clean_links(body: Element, base: str) -> None:
             del link.attrs["title"]  # nobody sees it
 
 
-def drop_empty_headings(body: Element) -> None:
-    """Remove headings of which nothing was kept: at the top of an item of a list, one would part it from the rest."""
-    for heading in body.select(_HEADINGS):
-        if not _says_something(heading):
-            heading.extract()
+def drop_empty(body: Element) -> None:
+    """Remove that of which nothing was kept: at the top of an item of a list, it would part it from its mark.
+
+    So would a part of a line around blocks. A list that is an item by itself belongs to the item before it.
+    """
+    full = _full_elements(body)
+    for part in body.select(_PARTS_AROUND_BLOCKS):
+        part.tag = "div"
+    for block in body.select(_MAY_BE_EMPTY):
+        if block not in full and (_is_end(_previous(block)) or _is_end(_next(block))):
+            block.extract()
+    for item in body.select("li:has(ul,ol)"):
+        inner, before = _only_child(item), _previous(item)
+        while inner is not None and inner.tag == "div":
+            inner = _only_child(inner)
+        if inner is None or inner.tag not in _LISTS:
+            continue
+        if isinstance(before, Element) and before.tag == "li":
+            before.append(inner)
+            item.extract()
+        else:
+            item.replace_with(*list(inner.children))
+
+
+def _only_child(element: Element) -> Element | None:
+    """Return the element that is all of another; None where there are more, or a text."""
+    said = [node for node in element.children if not (isinstance(node, Text) and node.data.isspace())]
+    return said[0] if len(said) == 1 and isinstance(said[0], Element) else None
+
+
+def _full_elements(body: Element) -> set[Element]:
+    """Return the elements that hold a text, a picture or what else is written."""
+    full = {body}
+    for node in body.descendants:
+        if isinstance(node, Text):
+            above = node.parent if node.data and not node.data.isspace() else None
+        else:
+            above = node if isinstance(node, Element) and node.tag in _WRITTEN else None
+        while isinstance(above, Element) and above not in full:
+            full.add(above)
+            above = above.parent
+    return full
 
 
 def _says_something(element: Element) -> bool:

@@ -78,7 +78,7 @@ def write_markdown(page: Page, content: Content, title: str) -> ContentText:
     normalisation.drop_said_twice(body)
     normalisation.part_words(body)
     normalisation.clean_links(body, page.base)
-    normalisation.drop_empty_headings(body)
+    normalisation.drop_empty(body)
     normalisation.break_around_blocks(body)
     normalisation.split_paragraphs(body)
     return ContentText(render(body, own), cleaned(_lines(page, content))[0], LeftOut(invisible_texts, removed))
@@ -101,6 +101,7 @@ def fragment_markdown(source: str, base: str) -> str:
     normalisation.drop_said_twice(body)
     normalisation.part_words(body)
     normalisation.clean_links(body, base)
+    normalisation.drop_empty(body)
     normalisation.split_paragraphs(body)
     return render(body, own)
 
