@@ -21,7 +21,9 @@ _NO_TEXT = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "pre"})
 """What tells nothing of the code beside it: other code, and the headings around."""
 
 _ANNOUNCED = frozenset({"blockquote", "dl", "ol", "pre", "table", "ul"})
-_COLONS = (":", "\uff1a")
+_COLONS, _SENTENCE_WORDS = (":", "\uff1a"), 4
+"""What a text ends with that announces something, and its words at least: "Read more:" stands above other pages."""
+
 _MOST_LINKED, _MOST_WORDS = 0.5, 400
 """The share of what is announced that may stand in links, and its words: more is a menu, or a part of its own."""
 
@@ -64,7 +66,8 @@ def _named(arrays: BlockArrays, kept: Kept) -> Iterator[slice]:
 def _announced(arrays: BlockArrays, kept: Kept) -> Iterator[slice]:
     """Yield the list, table or code that a text that was kept announces by its colon."""
     for index, block in enumerate(arrays.blocks[:-1]):
-        if kept[index] and block.text.endswith(_COLONS) and not kept[index + 1]:
+        announces = block.tokens >= _SENTENCE_WORDS and block.text.endswith(_COLONS)
+        if announces and kept[index] and not kept[index + 1]:
             around = int(arrays.up[arrays.box[index]])
             for at in _starting_at(arrays, index + 1, around, _ANNOUNCED):
                 blocks = _blocks_of(arrays, at)
