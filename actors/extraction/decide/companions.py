@@ -56,11 +56,10 @@ def _named(arrays: BlockArrays, kept: Kept) -> Iterator[slice]:
     """Yield terms and summaries above what was kept; from the last, since several terms may share a definition."""
     for at in _boxes(arrays, *_NAMED_BY)[::-1]:
         blocks, parent = _blocks_of(arrays, at), int(arrays.parent[at])
-        named = _blocks_of(arrays, parent)
-        if tags := _NAMED_BY[arrays.boxes[at].tag]:
-            named = next((_blocks_of(arrays, one) for one in _starting_at(arrays, blocks.stop, parent, tags)), None)
-        if named is not None and kept[max(named.start, blocks.stop) : named.stop].any():
-            yield blocks
+        tags = _NAMED_BY[arrays.boxes[at].tag]
+        for named in _starting_at(arrays, blocks.stop, parent, tags) if tags else (parent,):
+            if kept[max(int(arrays.first[named]), blocks.stop) : arrays.end[named]].any():
+                yield blocks
 
 
 def _announced(arrays: BlockArrays, kept: Kept) -> Iterator[slice]:
