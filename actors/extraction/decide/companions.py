@@ -22,7 +22,9 @@ _NO_TEXT = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "pre"})
 """What tells nothing of the code beside it: other code, and the headings around."""
 
 _ANNOUNCED = frozenset({"blockquote", "dl", "ol", "pre", "table", "ul"})
-_COLONS = (":", "\uff1a")
+_COLONS, _SENTENCE_WORDS = (":", "\uff1a"), 4
+"""What a text ends with that announces something, and its words at least: "Read more:" stands above other pages."""
+
 _MOST_LINKED, _MOST_WORDS = 0.5, 400
 """The share of what is announced that may stand in links, and its words: more is a menu, or a part of its own."""
 
@@ -66,17 +68,17 @@ def _named(arrays: BlockArrays, kept: Kept) -> Iterator[slice]:
     """Yield terms and summaries above what was kept; from the last, since several terms may share a definition."""
     for at in _boxes(arrays, *_NAMED_BY)[::-1]:
         blocks, parent = _blocks_of(arrays, at), int(arrays.parent[at])
-        named = _blocks_of(arrays, parent)
-        if tags := _NAMED_BY[arrays.boxes[at].tag]:
-            named = next((_blocks_of(arrays, one) for one in _starting_at(arrays, blocks.stop, parent, tags)), None)
-        if named is not None and kept[max(named.start, blocks.stop) : named.stop].any():
-            yield blocks
+        tags = _NAMED_BY[arrays.boxes[at].tag]
+        for named in _starting_at(arrays, blocks.stop, parent, tags) if tags else (parent,):
+            if kept[max(int(arrays.first[named]), blocks.stop) : arrays.end[named]].any():
+                yield blocks
 
 
 def _announced(arrays: BlockArrays, kept: Kept) -> Iterator[slice]:
     """Yield the list, table or code that a text that was kept announces by its colon."""
     for index, block in enumerate(arrays.blocks[:-1]):
-        if kept[index] and block.text.endswith(_COLONS) and not kept[index + 1]:
+        announces = block.tokens >= _SENTENCE_WORDS and block.text.endswith(_COLONS)
+        if announces and kept[index] and not kept[index + 1]:
             around = int(arrays.up[arrays.box[index]])
             for at in _starting_at(arrays, index + 1, around, _ANNOUNCED):
                 blocks = _blocks_of(arrays, at)

@@ -27,10 +27,11 @@ SPANS = "<pre>x<div>y</div>z</pre>"
         ("<dl><dt>x<dt>y<dd>a<dt>z<dd>b</dl>", "a", "xy"),
         ("<dl><div><dt>x</dt><dd><p>y<p>a</dd></div></dl>", "a", "x"),
         ("<details><summary>x</summary><p>a</details><details><summary>y</summary><p>b</details>", "a", "x"),
-        ("<p>a:<ul><li>x<li>y</ul><p>z", "a:", "xy"),
-        ("<div><p>a:</p></div><table><tr><td>x<td>y</table>", "a:", "xy"),
-        (f"<p>a:</p>{MENU}", "a:", ""),
+        ("<p>a b c d:<ul><li>x<li>y</ul><p>z", "a", "xy"),
+        ("<div><p>a b c d:</p></div><table><tr><td>x<td>y</table>", "a", "xy"),
+        (f"<p>a b c d:</p>{MENU}", "a", ""),
         ("<p>a<ul><li>x<li>y</ul>", "a", ""),
+        ("<p>a b:<ul><li>x<li>y</ul>", "a", ""),
     ],
 )
 def test_code_terms_and_what_is_announced_go_with_what_was_kept(body: str, kept: str, expected: str) -> None:
