@@ -398,8 +398,8 @@ def drop_empty(body: Element) -> None:
 
 def _only_child(element: Element) -> Element | None:
     """Return the element that is all of another; None where there are more, or a text."""
-    said = [node for node in element.children if not (isinstance(node, Text) and node.data.isspace())]
-    return said[0] if len(said) == 1 and isinstance(said[0], Element) else None
+    held = [node for node in element.children if not (isinstance(node, Text) and node.data.isspace())]
+    return held[0] if len(held) == 1 and isinstance(held[0], Element) else None
 
 
 def _full_elements(body: Element) -> set[Element]:
