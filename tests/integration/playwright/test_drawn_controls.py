@@ -1,0 +1,105 @@
+"""Controls that a page draws itself, as libraries of components do: they are told, named and set as fields are."""
+
+# ruff: noqa: E501 - markup and scripts stand as a page has them
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+import pytest
+
+from protocol.browsers.operations import Click, DescribeField, GetPageInfo
+from protocol.browsers.results import FieldDescribed, PageInfo
+from protocol.browsers.sessions import AskBrowser
+from tests.integration.playwright.browsing import Browsing
+from tests.integration.playwright.driving import Driving, driving, site_and_browser
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.full]
+
+# A transparent field in a box; what is read aloud of its options is nowhere to be seen, and the rows that are seen have no roles.
+BOXED = """<style>.box { position: relative; width: 200px; height: 32px; border: 1px solid; cursor: pointer }
+.box input { position: absolute; inset: 0; opacity: 0; width: 100%; border: 0 } .aloud { height: 0; width: 0; overflow: hidden }
+#pop { position: absolute; top: 120px; z-index: 9; background: white; width: 200px } #rows { height: 60px; overflow: auto } .off { cursor: not-allowed }</style>
+<label for=city>City</label><div class=box id=box><span><input id=city role=combobox readonly aria-expanded=false aria-controls=aloud></span><span id=shown></span></div>
+<div id=pop hidden><div id=aloud class=aloud role=listbox><div role=option>Oslo</div></div><div id=rows></div></div><script>
+const names = ['Oslo', 'Rome', ...Array.from({ length: 40 }, (_, at) => 'Town ' + at)], chosen = new Set();
+function draw() {
+  const from = Math.floor(rows.scrollTop / 20);
+  rows.innerHTML = `<div style="height:${names.length * 20}px;position:relative"></div>`;
+  names.slice(from, from + 5).forEach((name, at) => {
+    const row = document.createElement('div');
+    row.innerHTML = `<div>${name}</div>`;
+    row.setAttribute('aria-selected', chosen.has(name));
+    row.style.cssText = `position:absolute;height:20px;top:${(from + at) * 20}px`;
+    if (name === 'Rome') row.className = 'off';
+    else row.onclick = () => { MANY && chosen.has(name) ? chosen.delete(name) : (MANY || chosen.clear(), chosen.add(name)); shown.textContent = [...chosen].join(); pop.hidden = !MANY; city.setAttribute('aria-expanded', MANY); draw(); };
+    rows.firstChild.append(row);
+  });
+}
+box.onmousedown = () => { pop.hidden = !pop.hidden; city.setAttribute('aria-expanded', !pop.hidden); draw() };
+rows.onscroll = draw;
+</script>"""
+ONE, MANY = BOXED.replace("MANY", "false"), BOXED.replace("MANY", "true")
+
+# Options in a shadow tree, whose words are slotted, and a menu that no attribute connects with its field.
+SLOTTED = """<button id=b role=combobox aria-expanded=false aria-controls=list aria-label=Month>-</button><div id=list role=listbox hidden></div><script>
+for (const name of ['May', 'June']) {
+  const one = document.createElement('one-month');
+  one.attachShadow({ mode: 'open' }).innerHTML = '<div role=option><slot></slot></div>';
+  one.textContent = name;
+  one.onclick = () => { b.textContent = name; list.hidden = true };
+  list.append(one);
+}
+b.onclick = () => { list.hidden = false; b.setAttribute('aria-expanded', true) };
+</script>"""
+LOOSE = """<p>June</p><button id=b aria-label=Month>-</button><div id=menu style="position:absolute;z-index:3" hidden><div>May</div><div>June</div><div>Add <b>July</b> …</div></div><script>
+b.onclick = () => { menu.hidden = false };
+for (const one of menu.children) one.onclick = () => { b.textContent = one.textContent; menu.hidden = true };
+</script>"""
+
+SLIDER = """<div style="width:200px;background:silver"><div id=s role=slider tabindex=0 aria-label=Volume aria-valuemin=0 aria-valuemax=100 aria-valuenow=50 style="width:20px;height:20px;background:blue"></div></div><script>
+s.onkeydown = ({ key }) => {
+  const by = { ArrowRight: 5, ArrowLeft: -5 }[key] ?? 0;
+  s.setAttribute('aria-valuenow', Math.min(100, Math.max(0, Number(s.getAttribute('aria-valuenow')) + by)));
+};</script>"""
+
+
+@pytest.fixture(scope="module")
+def web() -> Generator[Browsing]:
+    with site_and_browser() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def it(web: Browsing) -> Generator[Driving]:
+    with driving(web) as driven:
+        yield driven
+
+
+def told(it: Driving) -> list[tuple[str, str]]:
+    return [(one.label, one.value) for one in it.do(GetPageInfo(), PageInfo).elements]
+
+
+# -- lists -------------------------------------------------------------------------------------------------------------
+
+
+# -- sliders and switches ----------------------------------------------------------------------------------------------
+
+
+# -- what is there to act on -------------------------------------------------------------------------------------------
+
+UNSEEN = "position:absolute;left:0;top:0;width:100%;height:100%;opacity:0"
+AWAY = "position:absolute;width:1px;height:1px;overflow:hidden"
+
+
+def test_what_is_decided_about_a_button_holds_while_it_hides_the_rest_of_the_page(it: Driving) -> None:
+    it.show(
+        "<h2 id=h>Settings</h2><button id=b>Open</button><script>let clicked = 0; b.onpointerdown = () => h.setAttribute('aria-hidden', true);"
+        "b.onclick = () => { clicked += 1 }</script>"
+    )
+    button = it.id_of("Open")
+    decided = it.do(DescribeField(element_id=button), FieldDescribed).facts.digest
+    ask = AskBrowser(do=Click(element_id=button, session_id=it.session), caller="driver", expects=decided)
+    it.web.portal.call(it.web.actor.ask_session, ask)
+
+    assert it.js("clicked") == 1
