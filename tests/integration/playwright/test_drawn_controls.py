@@ -8,8 +8,9 @@ from collections.abc import Generator
 
 import pytest
 
+from protocol.browsers.gestures import SetChecked
 from protocol.browsers.operations import Click, DescribeField, GetPageInfo
-from protocol.browsers.results import FieldDescribed, PageInfo
+from protocol.browsers.results import Acted, FieldDescribed, PageInfo
 from protocol.browsers.sessions import AskBrowser
 from tests.integration.playwright.browsing import Browsing
 from tests.integration.playwright.driving import Driving, driving, site_and_browser
@@ -84,6 +85,17 @@ def told(it: Driving) -> list[tuple[str, str]]:
 
 
 # -- sliders and switches ----------------------------------------------------------------------------------------------
+
+
+def test_a_switch_is_on_where_the_page_says_so(it: Driving) -> None:
+    it.show(
+        "<label><input id=s type=checkbox role=switch aria-checked=false> Wifi</label><script>s.onclick = (event) => {"
+        "event.preventDefault(); s.setAttribute('aria-checked', s.getAttribute('aria-checked') !== 'true') }</script>"
+    )
+    for _ in range(2):
+        it.do(SetChecked(element_id=it.id_of("Wifi"), checked=True), Acted)
+
+    assert it.js("s.getAttribute('aria-checked')") == "true"
 
 
 # -- what is there to act on -------------------------------------------------------------------------------------------
