@@ -104,6 +104,29 @@ UNSEEN = "position:absolute;left:0;top:0;width:100%;height:100%;opacity:0"
 AWAY = "position:absolute;width:1px;height:1px;overflow:hidden"
 
 
+@pytest.mark.parametrize(
+    ("markup", "labels"),
+    [
+        (f"<div style='position:relative;width:200px;height:30px'>Street<input aria-label=Street style='{UNSEEN}'></div>", ["Street"]),
+        (f"<div style='position:relative;width:20px;height:20px;background:teal'><input type=checkbox aria-label=Agree style='{UNSEEN}'></div>", ["Agree"]),
+        (f"<div style='position:relative;width:200px;height:30px'><input aria-label=Trap style='{UNSEEN}'></div>", []),
+        (f"<div style='position:relative;width:200px;height:30px'>Words<input aria-label=Trap style='{UNSEEN};pointer-events:none'></div>", []),
+        (f"<label for=s>Land</label><select id=s style='{AWAY}'><option>A</select><span><span role=combobox tabindex=0 aria-labelledby=v><span id=v>A</span></span></span>", ["Land"]),
+        ("<label for=d>Day</label><input id=d type=hidden><input readonly>", ["Day"]),
+        ("<label for=w>Weight</label><div id=w><div role=slider tabindex=0 aria-valuenow=3>o</div></div>", ["Weight"]),
+        ("<input type=radio id=r style='position:absolute;pointer-events:none;clip:rect(0 0 0 0)'><label for=r style='margin-left:40px'>Courier</label>", ["Courier"]),
+        ("<div onclick='0' style='width:90px'><div style='cursor:pointer'>1</div><div style='cursor:pointer'>2</div></div>", ["1", "1 2", "2"]),
+    ],
+    ids=["transparent", "tick", "trap", "out of reach", "hidden beside", "hidden before", "around", "by its label", "listened to above"],
+)  # fmt: skip
+def test_what_a_page_draws_is_told_by_the_label_of_what_it_stands_for(
+    it: Driving, markup: str, labels: list[str]
+) -> None:
+    it.show(markup)
+
+    assert sorted(label for label, _ in told(it)) == labels
+
+
 def test_what_is_decided_about_a_button_holds_while_it_hides_the_rest_of_the_page(it: Driving) -> None:
     it.show(
         "<h2 id=h>Settings</h2><button id=b>Open</button><script>let clicked = 0; b.onpointerdown = () => h.setAttribute('aria-hidden', true);"
