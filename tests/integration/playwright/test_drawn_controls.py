@@ -9,7 +9,7 @@ from collections.abc import Generator
 import pytest
 
 from protocol.browsers.gestures import SetChecked
-from protocol.browsers.operations import Click, DescribeField, GetPageInfo
+from protocol.browsers.operations import Click, DescribeField, GetPageInfo, TypeText
 from protocol.browsers.results import Acted, FieldDescribed, PageInfo
 from protocol.browsers.sessions import AskBrowser
 from tests.integration.playwright.browsing import Browsing
@@ -125,6 +125,17 @@ def test_what_a_page_draws_is_told_by_the_label_of_what_it_stands_for(
     it.show(markup)
 
     assert sorted(label for label, _ in told(it)) == labels
+
+
+def test_a_field_keeps_its_id_whatever_is_chosen_in_it(it: Driving) -> None:
+    box = "<div class=box><div aria-live=polite style='height:0'>%s is chosen</div><span>%s</span><input role=combobox aria-label=%s></div>"
+    two = [box % ("Nothing", "Nothing", label) for label in ("From", "To")]
+    it.show(f"<main id=m>{two[0]}{two[1]}</main>")
+    field = it.id_of("To")
+    it.js(f"m.lastElementChild.outerHTML = {box % ('Oslo', 'Oslo', 'To')!r}")
+    it.do(TypeText(element_id=field, text="Rome"), Acted)
+
+    assert it.js("m.lastElementChild.querySelector('input').value") == "Rome"
 
 
 def test_what_is_decided_about_a_button_holds_while_it_hides_the_rest_of_the_page(it: Driving) -> None:
