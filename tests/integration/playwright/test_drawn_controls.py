@@ -9,11 +9,12 @@ from collections.abc import Generator
 import pytest
 
 from protocol.browsers.gestures import SetChecked
-from protocol.browsers.operations import Click, DescribeField, GetPageInfo, TypeText
+from protocol.browsers.operations import Click, DescribeField, GetPageInfo, SelectOption, SetValue, TypeText
 from protocol.browsers.results import Acted, FieldDescribed, PageInfo
 from protocol.browsers.sessions import AskBrowser
+from protocol.faults import Code
 from tests.integration.playwright.browsing import Browsing
-from tests.integration.playwright.driving import Driving, driving, site_and_browser
+from tests.integration.playwright.driving import Driving, code, driving, site_and_browser
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.full]
 
@@ -84,7 +85,60 @@ def told(it: Driving) -> list[tuple[str, str]]:
 # -- lists -------------------------------------------------------------------------------------------------------------
 
 
+def test_a_transparent_list_is_told_with_what_is_drawn_for_it(it: Driving) -> None:
+    it.show(ONE)
+    city = it.id_of("City")
+    before = told(it)
+    for name in ("Oslo", "Town 33"):
+        it.do(SelectOption(element_id=city, value=name), Acted)
+
+    assert (before, told(it)) == ([("City", "")], [("City", "Town 33")])
+
+
+def test_an_option_that_is_drawn_as_disabled_is_not_chosen(it: Driving) -> None:
+    it.show(ONE)
+
+    assert "disabled" in it.fault(SelectOption(element_id=it.id_of("City"), value="Rome")).message
+    assert '"Oslo", "Rome"' in it.fault(SelectOption(element_id=it.id_of("City"), value="Bonn")).message
+
+
+def test_what_is_chosen_of_a_list_of_many_stays_so(it: Driving) -> None:
+    it.show(MANY)
+    city = it.id_of("City")
+    acted = [it.do(SelectOption(element_id=city, value=name), Acted) for name in ("Oslo", "Town 3", "Oslo")]
+
+    assert it.js("[...chosen].sort()") == ["Oslo", "Town 3"]
+    assert "chosen already" in acted[-1].changed
+
+
+@pytest.mark.parametrize("markup", [SLOTTED, LOOSE], ids=["slotted", "without roles"])
+def test_an_option_is_found_wherever_it_is_drawn(it: Driving, markup: str) -> None:
+    it.show(markup)
+    it.do(SelectOption(element_id=it.id_of("Month"), value="June"), Acted)
+
+    assert it.js("b.textContent") == "June"
+
+
+def test_words_within_an_option_are_none(it: Driving) -> None:
+    it.show(LOOSE)
+    fault = it.fault(SelectOption(element_id=it.id_of("Month"), value="July"))
+
+    assert code(fault) == (Code.EXECUTION_ERROR, "value")
+    assert '"May", "June"' in fault.message
+
+
 # -- sliders and switches ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "now", "words"), [("85", "85", ""), ("5", "5", ""), ("52", "50", "stands at 50"), ("500", "100", "100")]
+)
+def test_a_slider_is_moved_by_its_keys(it: Driving, value: str, now: str, words: str) -> None:
+    it.show(SLIDER)
+    acted = it.do(SetValue(element_id=it.id_of("Volume"), value=value), Acted)
+
+    assert it.js("s.getAttribute('aria-valuenow')") == now
+    assert words in acted.changed
 
 
 def test_a_switch_is_on_where_the_page_says_so(it: Driving) -> None:
@@ -128,7 +182,9 @@ def test_what_a_page_draws_is_told_by_the_label_of_what_it_stands_for(
 
 
 def test_a_field_keeps_its_id_whatever_is_chosen_in_it(it: Driving) -> None:
-    box = "<div class=box><div aria-live=polite style='height:0'>%s is chosen</div><span>%s</span><input role=combobox aria-label=%s></div>"
+    box = (
+        "<div class=box><div aria-live=polite style='height:0'>%s is chosen</div><span>%s</span><input role=combobox aria-label=%s></div>"
+    )
     two = [box % ("Nothing", "Nothing", label) for label in ("From", "To")]
     it.show(f"<main id=m>{two[0]}{two[1]}</main>")
     field = it.id_of("To")
