@@ -127,15 +127,16 @@ class _DrawnList(NamedTuple):
         return offered if offered.has_match else first
 
     async def option(self) -> ElementHandle | None:
-        """Return the option that is wanted, which a page that opens its list may draw again."""
+        """Return the option that is wanted, once the page has ceased to draw it again."""
         with anyio.move_on_after(_OPTIONS_S):
             while True:
                 handle = await self.element.evaluate_handle(
                     script("offered"), _request(self.wanted, "option", self.shown)
                 )
-                if (option := handle.as_element()) is not None:
-                    return option
+                option = handle.as_element()
                 await anyio.sleep(_POLL_S)
+                if option is not None and await option.evaluate("option => option.isConnected"):
+                    return option
         return None
 
     async def _call(self, ask: str) -> object:
