@@ -107,7 +107,8 @@ def extract_html(
     html = sanitised_html(page) if include_html else UNSET
     frames = frame_links(page)
     of_frames = frames_markdown(page, frames) if is_of_frames(page) else ""
-    text = write_markdown(page, decisions.content)  # the last: it takes the tree apart
+    offered = select.choices(page) if decisions.product else ()
+    text = write_markdown(page, decisions.content, offered)  # the last: it takes the tree apart
     summary = WebObservationSummary(
         url=url,
         title=decisions.decided.title,
