@@ -12,7 +12,7 @@ from protocol.browsers.gestures import SetChecked
 from protocol.browsers.operations import Click, DescribeField, GetPageInfo, SelectOption, SetValue, TypeText
 from protocol.browsers.results import Acted, FieldDescribed, PageInfo
 from protocol.browsers.sessions import AskBrowser
-from protocol.faults import Code
+from protocol.faults import Code, FaultError
 from tests.integration.playwright.browsing import Browsing
 from tests.integration.playwright.driving import Driving, code, driving, site_and_browser
 
@@ -182,9 +182,7 @@ def test_what_a_page_draws_is_told_by_the_label_of_what_it_stands_for(
 
 
 def test_a_field_keeps_its_id_whatever_is_chosen_in_it(it: Driving) -> None:
-    box = (
-        "<div class=box><div aria-live=polite style='height:0'>%s is chosen</div><span>%s</span><input role=combobox aria-label=%s></div>"
-    )
+    box = "<div class=box><div aria-live=polite style='height:0'>%s is chosen</div><span>%s</span><input role=combobox aria-label=%s></div>"
     two = [box % ("Nothing", "Nothing", label) for label in ("From", "To")]
     it.show(f"<main id=m>{two[0]}{two[1]}</main>")
     field = it.id_of("To")
@@ -205,3 +203,14 @@ def test_what_is_decided_about_a_button_holds_while_it_hides_the_rest_of_the_pag
     it.web.portal.call(it.web.actor.ask_session, ask)
 
     assert it.js("clicked") == 1
+
+
+def test_a_list_that_becomes_another_as_it_is_opened_is_told_as_such(it: Driving) -> None:
+    it.show("<button id=b>Month</button><script>b.onpointerdown = () => { b.textContent = 'Year' }</script>")
+    month = it.id_of("Month")
+    decided = it.do(DescribeField(element_id=month), FieldDescribed).facts.digest
+    choose = SelectOption(element_id=month, value="May", session_id=it.session)
+    with pytest.raises(FaultError) as refused:
+        it.web.portal.call(it.web.actor.ask_session, AskBrowser(do=choose, caller="driver", expects=decided))
+
+    assert refused.value.fault.code is Code.ELEMENT_NOT_FOUND
