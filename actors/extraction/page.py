@@ -107,7 +107,9 @@ def extract_html(
     html = sanitised_html(page) if include_html else UNSET
     frames = frame_links(page)
     of_frames = frames_markdown(page, frames) if is_of_frames(page) else ""
-    text = write_markdown(page, decisions.content, decisions.decided.title)  # the last: it takes the tree apart
+    offered = select.choices(page) if decisions.product else ()
+    title = decisions.decided.title
+    text = write_markdown(page, decisions.content, title, offered)  # the last: it takes the tree apart
     summary = WebObservationSummary(
         url=url,
         title=decisions.decided.title,

@@ -73,7 +73,7 @@ class SetChecked(OnElement, frozen=True, kw_only=True, tag="set_checked"):
 class TypeKeys(InTab, frozen=True, kw_only=True, tag="type_keys"):
     """Type into what has the focus, after what it holds."""
 
-    text: Annotated[str, Meta(min_length=1, max_length=MAX_TYPED_CHARS)]
+    text: Annotated[str, Meta(max_length=MAX_TYPED_CHARS)]
 
 
 class FindText(InTab, frozen=True, kw_only=True, tag="find_text"):

@@ -85,8 +85,8 @@ ANSWERING = ("web.summarize", "web.answer", "web.extract")
 
 _PLACES = {
     "/api/patterns": ("cursor", re.compile(r".{1,400}", re.DOTALL)),
-    "/api/runs": ("after", re.compile(rf".{{1,{MAX_HANDLE_CHARS}}}", re.DOTALL)),
-    "/api/browsers/{id}/window": ("tab", re.compile(r"[1-9]\d{0,3}")),
+    "/api/runs": ("after", re.compile(rf".{{0,{MAX_HANDLE_CHARS}}}", re.DOTALL)),
+    "/api/browsers/{id}/window": ("tab", re.compile(r"[1-9]\d{0,17}")),
 }
 """What names a place in a list, or a tab, by the path, and what its schema allows."""
 
@@ -251,8 +251,11 @@ def _give_plain(case: Case[Any]) -> None:
         body.pop("config", None)
     if case.path == BY_HAND and isinstance(body.get("tool"), str) and 1 <= len(body["tool"]) <= MAX_NAME:
         body["tool"] = "refresh"
+        if isinstance(body.get("arguments"), dict):
+            body["arguments"] = {}
     for source in _objects(body.get("sources")):
-        if isinstance(source.get("text"), str) and source["text"] and not source["text"].strip():
+        text = source.get("text", "")
+        if source.get("type") == "note" and (text is None or (isinstance(text, str) and not text.strip())):
             source["text"] = "A note."
 
 

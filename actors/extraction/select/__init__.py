@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from actors.extraction.select.choices import ProductChoice, choices
 from actors.extraction.select.forms import forms
 from actors.extraction.select.links import feeds, links, markdown_link, outlinks
 from actors.extraction.select.lists import record_lists
@@ -9,7 +10,9 @@ from actors.extraction.select.navigation import breadcrumb, outline, pagination
 from actors.extraction.select.tables import tables
 
 __all__ = [
+    "ProductChoice",
     "breadcrumb",
+    "choices",
     "feeds",
     "forms",
     "links",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from itertools import islice
@@ -17,6 +17,7 @@ from actors.extraction.parse.addresses import on_the_web
 from actors.extraction.parse.text import one_line
 from actors.extraction.parse.tree import Page
 from actors.extraction.parse.visibility import Hiding, hidden
+from actors.extraction.select.choices import ProductChoice
 from actors.extraction.select.posts import Post, posts
 from actors.extraction.write import normalisation, pruning
 from actors.extraction.write.code import rewrite_code
@@ -45,8 +46,11 @@ class ContentText(Struct, frozen=True):
     left_out: LeftOut = LeftOut()
 
 
-def write_markdown(page: Page, content: Content, title: str) -> ContentText:
-    """Write the main content below its title; the tree of the page is taken apart for it, so this comes last."""
+def write_markdown(page: Page, content: Content, title: str, choices: Sequence[ProductChoice] = ()) -> ContentText:
+    """Write the main content below its title, and `choices` where they stand among it.
+
+    The tree of the page is taken apart for it, so this comes last.
+    """
     invisible_texts = _count_invisible_texts(page)
     if content.text_elsewhere:
         text, removed = cleaned(content.text_elsewhere)
@@ -60,13 +64,14 @@ def write_markdown(page: Page, content: Content, title: str) -> ContentText:
     footnotes = extract_footnotes(body, page, content, own)
     bylines = posts(page, content)
     mark_tasks(body, content, own)
-    drawn = drawn_cells(body, content)
+    drawn, places = drawn_cells(body, content), [_place_in(content, body, choice.place) for choice in choices[:1]]
     anchors, names = pruning.anchors(body), normalisation.names_of_folds(body, page.hidden)
     pruning.prune(body, content, page.hidden)
     write_drawn(drawn)
     pruning.drop_contents(body, anchors)
     pruning.drop_title(body, title)
     _write_bylines(bylines)
+    _write_choices(places, _untold(choices, content))
     body.extend(footnotes)
     removed = clean_nodes(node for block in content.blocks for node in block.nodes)
     removed += clean_nodes(node for note in footnotes for node in note.descendants)
@@ -145,6 +150,41 @@ def _write_bylines(bylines: Iterable[Post]) -> None:
             words: list[Node] = [Element("strong", None, [Text(post.author)])] if post.author else []
             words += [Text(f"{', ' if post.author else ''}{post.date}")] if post.date else []
             place.insert(0, Element("p", None, words))
+
+
+class _Place(Struct, frozen=True):
+    """A place in what is kept of a tree: in `around`, after whichever are left of `before`."""
+
+    around: Element
+    before: frozenset[Node]
+
+
+def _place_in(content: Content, body: Element, element: Element) -> _Place:
+    branch: Node = element
+    for around in element.ancestors:
+        if isinstance(around, Element) and (around is body or around in content.holders):
+            children = around.children
+            return _Place(around, frozenset(children[: next(at for at, one in enumerate(children) if one is branch)]))
+        branch = around
+    return _Place(body, frozenset(body.children))
+
+
+def _untold(choices: Sequence[ProductChoice], content: Content) -> list[ProductChoice]:
+    """Return the choices whose options do not all stand among what was kept."""
+    lines = set(content.text.split("\n"))
+    return [choice for choice in choices if not lines.issuperset(choice.options)]
+
+
+def _write_choices(places: Iterable[_Place], choices: Sequence[ProductChoice]) -> None:
+    """Write what can be chosen as a list, where the form of it stood, in place of its labels."""
+    names = {one.label for one in choices}
+    for place in places if choices else ():
+        for label in choices[0].place.select("label, legend"):
+            if one_line(label.text, _MAX_NAME_CHARS).strip(" :*") in names:
+                label.extract()
+        items = [Element("li", None, [Text(f"{one.label}: {', '.join(one.options)}")]) for one in choices]
+        kept = sum(1 for child in place.around.children if child in place.before)
+        place.around.insert(kept, Element("ul", None, items))
 
 
 def _paragraphs(text: str) -> str:

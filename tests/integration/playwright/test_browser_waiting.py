@@ -138,3 +138,9 @@ def test_what_never_rests_is_told_and_no_error(it: Driving, markup: str, dom: bo
     told = it.do(WaitForStable(timeout=1_500), Stable)
 
     assert (told.stable, told.dom_stable, told.load_state) == (False, dom, "complete")
+
+
+def test_a_number_with_arrows_is_no_sign_that_a_page_loads(it: Driving) -> None:
+    spinner = "<span class=ui-spinner><input aria-label=Amount value=1><a role=button class=ui-spinner-up>+</a></span>"
+
+    assert not it.show(f"{spinner}<script>0</script>").partial

@@ -5,31 +5,21 @@ from __future__ import annotations
 import mimetypes
 import re
 
-import anyio
 import msgspec
-from msgspec import Struct, field
-from playwright.async_api import ElementHandle, Error, FilePayload, Page
+from msgspec import Struct
+from playwright.async_api import ElementHandle, Error, FilePayload
 
 from actors.fetchers.playwright import faults, view
 from actors.fetchers.playwright.devtools import script
-from actors.fetchers.playwright.operations import pointer
+from actors.fetchers.playwright.operations import drawn_controls, keyboard, pointer
 from actors.fetchers.playwright.operations.acting import on_element
 from actors.fetchers.playwright.operations.context import TabContext
 from bus.seal import UnsealError
 from protocol.browsers.operations import SelectOption, SetValue, TypeText, UploadFile, typed_in
 from protocol.browsers.results import Acted
-from protocol.faults import FaultError
 
 _FIELD = "element_id"
-_KEY_BY_KEY = 200
-"""Characters that are typed one by one; of a longer text the first are inserted at once."""
-
-_OPTIONS_S = 2.0
-"""How long a list that a page draws itself may take to open."""
-
-_POLL_S = 0.1
 _CHOOSER_MS = 3_000.0
-_MAX_LISTED = 20
 
 _KIND = """element => {
   const tag = element.localName, type = tag === 'input' ? element.type : tag;
@@ -47,22 +37,9 @@ _HELD = """element => {
 """What a field holds that is no secret."""
 
 _HELD_CHARS = 80
-_EDITABLE = """element => {
-  const typed = element.localName === 'input' && ['text', 'search', 'email', 'tel', 'url'].includes(element.type);
-  return typed && !element.readOnly && !element.disabled ? element.value : null;
-}"""
-"""What stands in a list that words are typed into, for it to offer what they begin."""
-
-_SELECT_ALL = """element => {
-  element.focus({ preventScroll: true });
-  if (element.select) element.select();
-  else element.ownerDocument.getSelection().selectAllChildren(element);
-  return Boolean(element.value ?? element.textContent);
-}"""
-
 _PROBLEMS = {
     "disabled": "The element is disabled.",
-    "readonly": "The field can only be read.",
+    "readonly": "The field can only be read: click it, and choose from what that opens.",
     "file": "The field takes a file: use upload_file.",
     "none": "The element holds no value that could be set.",
     "mark": "The element is on or off: the value is true or false.",
@@ -97,13 +74,6 @@ class _ChooseResult(Struct, frozen=True):
     options: tuple[str, ...]
 
 
-class _OfferedOptions(Struct, frozen=True):
-    """The options of a list that a page draws itself, by `scripts/offered.js`."""
-
-    has_match: bool = field(name="found")
-    options: tuple[str, ...]
-
-
 async def type_text(op: TabContext, do: TypeText) -> Acted:
     """Replace the text of a field; one that was filled from a sealed text is concealed from views."""
     text = do.text if do.sealed is None else _unsealed(op, do.sealed)
@@ -121,7 +91,7 @@ async def type_text(op: TabContext, do: TypeText) -> Acted:
         elif op.expects:
             outcome = await _put(op, element, do.element_id, text if kind in _LINES else text.replace("\n", " "))
         else:
-            outcome = await _type(op.tab.page, element, text, lines=kind in _LINES)
+            outcome = await keyboard.type_into(op.tab.page, element, text, lines=kind in _LINES)
         if do.sealed is None:
             outcome = outcome or await _instead(element, text)
         if do.submit:
@@ -151,7 +121,7 @@ async def select_option(op: TabContext, do: SelectOption) -> Acted:
     async def chosen(element: ElementHandle) -> str:
         if await element.evaluate("element => element.localName === 'select'"):
             return await _choose(element, do.value)
-        return await _pick(op.tab.page, element, do.value)
+        return await drawn_controls.pick(op.tab.page, element, do.value)
 
     return await on_element(op, do.element_id, chosen)
 
@@ -193,24 +163,6 @@ def _unsealed(op: TabContext, sealed: bytes) -> str:
         raise faults.invalid("sealed", "it was not sealed for this session") from None
 
 
-async def _type(page: Page, element: ElementHandle, text: str, *, lines: bool) -> str:
-    """Type as a person would: a line break is a blank in a field of one line, and submits nothing in one of several."""
-    await pointer.clickable(element)
-    if await element.evaluate(_SELECT_ALL):
-        await page.keyboard.press("Delete")
-    plain = text.replace("\r\n", "\n")
-    words = plain if lines else plain.replace("\n", " ")
-    at_once, by_key = words[:-_KEY_BY_KEY], words[-_KEY_BY_KEY:]
-    if at_once:
-        await page.keyboard.insert_text(at_once)
-    for index, line in enumerate(by_key.split("\n")):
-        if index:
-            await page.keyboard.press("Shift+Enter")
-        if line:
-            await page.keyboard.type(line)
-    return ""
-
-
 async def _put(op: TabContext, element: ElementHandle, element_id: str, text: str) -> str:
     """Put a text into a field that was decided about: it is compared and filled in one step."""
     await pointer.clickable(element)
@@ -229,6 +181,8 @@ async def _fill(element: ElementHandle, value: str, *, html: bool) -> str:
     if filled.problem == "format":
         takes = _FORMATS.get(filled.kind, "another form")
         raise faults.not_done(f"The field ({filled.kind}) does not take that value; it takes {takes}.", field="value")
+    if filled.problem == "none" and await element.get_attribute("role") == "slider":
+        return await drawn_controls.slide(element, value)
     if filled.problem:
         raise faults.not_done(_PROBLEMS[filled.problem], field=_FIELD)
     if filled.kind == "range" and filled.holds != value:
@@ -261,52 +215,4 @@ async def _choose(element: ElementHandle, wanted: str) -> str:
         case "option":
             raise faults.not_done("The option is disabled.", field="value")
         case _:
-            raise _no_option(chosen.options)
-
-
-async def _pick(page: Page, element: ElementHandle, wanted: str) -> str:
-    """Open a list that the page draws itself, and click the option; where words are typed into it, by typing them."""
-    offered = await _offered(element, wanted)
-    if not offered.has_match:
-        await pointer.click(element)
-        offered = await _offered_soon(element, wanted)
-    if not offered.has_match and (former := await element.evaluate(_EDITABLE)) is not None:
-        await _type(page, element, wanted, lines=False)
-        offered = await _offered_soon(element, wanted)
-        if not offered.has_match:
-            await _type(page, element, former, lines=False)
-    if not offered.options:
-        raise faults.not_done("The element is no list, and opens none.", field=_FIELD)
-    option = (
-        (await element.evaluate_handle(_offered_script(handle=True), [wanted])).as_element()
-        if offered.has_match
-        else None
-    )
-    if option is None:
-        raise _no_option(offered.options)
-    return await pointer.click(option)
-
-
-async def _offered_soon(element: ElementHandle, wanted: str) -> _OfferedOptions:
-    """Wait until a list offers the option, as long as a page may take to draw it."""
-    offered = await _offered(element, wanted)
-    with anyio.move_on_after(_OPTIONS_S):
-        while not (offered := await _offered(element, wanted)).has_match:  # noqa: ASYNC110 - as the page draws it
-            await anyio.sleep(_POLL_S)
-    return offered
-
-
-async def _offered(element: ElementHandle, wanted: str) -> _OfferedOptions:
-    return msgspec.convert(await element.evaluate(_offered_script(handle=False), [wanted]), _OfferedOptions)
-
-
-def _offered_script(*, handle: bool) -> str:
-    """Return the call of `scripts/offered.js`, for the option itself or for what is offered."""
-    return f"(list, [wanted]) => ({script('offered')})([list, wanted, {'true' if handle else 'false'}])"
-
-
-def _no_option(options: tuple[str, ...]) -> FaultError:
-    listed = ", ".join(f'"{option}"' for option in options[:_MAX_LISTED])
-    more = ", and more" if len(options) > _MAX_LISTED else ""
-    has = f"it has {listed}{more}" if options else "it has none"
-    return faults.not_done(f"The list has no such option; {has}.", field="value")
+            raise drawn_controls.no_option(chosen.options)

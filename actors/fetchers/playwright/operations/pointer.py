@@ -24,7 +24,7 @@ _POLL_S = 0.1
 _HOVERED_POLLS = 6
 """How often it is looked at whether a page has drawn what the pointer is over."""
 
-_REACHED: Final = frozenset({"clear", "label"})
+_REACHED: Final = frozenset({"clear", "label", "drawn"})
 _FIELD = "element_id"
 
 COVERED: Final = "The element is covered by"
@@ -35,9 +35,9 @@ MOVING: Final = "The element does not come into the window"
 
 
 class Reachability(Struct, frozen=True):
-    """Whether an element would receive a click, or what else does: its label, or what covers it.
+    """Whether an element would receive a click, or what else does: its label, what is drawn for it, or what covers it.
 
-    `at` is the point of it that is free where its middle is not, in CSS pixels from its corner.
+    `at` is the point that is free where the middle is not, in CSS pixels from the corner of what is to be clicked.
     """
 
     state: str
@@ -53,7 +53,7 @@ class PointerTarget(NamedTuple):
 
 
 async def clickable(element: ElementHandle) -> PointerTarget:
-    """Scroll an element into view, and return what is to be clicked for it: itself, or its label.
+    """Scroll an element into view, and return what is to be clicked for it: itself, its label, or what is drawn for it.
 
     Raises:
         FaultError: EXECUTION_ERROR with what is in the way; ELEMENT_NOT_FOUND.
@@ -63,12 +63,13 @@ async def clickable(element: ElementHandle) -> PointerTarget:
         while reach.state in ("covered", "hidden", "disabled", "outside"):
             await anyio.sleep(_POLL_S)
             reach = await reachability(element)
-    if reach.state == "label":
-        label = (await element.evaluate_handle("element => element.labels[0]")).as_element()
-        return PointerTarget(label or element)
-    if reach.state != "clear":
+    if reach.state not in _REACHED:
         raise obstruction(reach)
-    return PointerTarget(element, None if reach.at is None else Position(x=reach.at["x"], y=reach.at["y"]))
+    position = None if reach.at is None else Position(x=reach.at["x"], y=reach.at["y"])
+    if reach.state == "clear":
+        return PointerTarget(element, position)
+    instead = (await element.evaluate_handle(f"element => ({script('reach')})(element, true)")).as_element()
+    return PointerTarget(instead or element, position)
 
 
 async def reachability(element: ElementHandle) -> Reachability:

@@ -9,8 +9,9 @@
   }
 
   function checked(node) {
-    if (node instanceof HTMLInputElement && /^(?:checkbox|radio)$/.test(node.type)) return node.indeterminate ? null : node.checked;
     if (node instanceof HTMLOptionElement) return node.selected;
+    const ticks = node instanceof HTMLInputElement && /^(?:checkbox|radio)$/.test(node.type);
+    if (ticks && node.getAttribute('aria-checked') === null) return node.indeterminate ? null : node.checked;
     for (const name of ['aria-checked', 'aria-pressed', 'aria-selected']) {
       const value = node.getAttribute(name);
       if (value === 'true' || value === 'false') return value === 'true';

@@ -5,6 +5,7 @@
     '[aria-busy="true"]', '[data-loading="true"]', '.skeleton', '[class*="skeleton" i]', '.spinner', '.loader',
     '.loading', '[class*="spinner" i]', '.placeholder-glow',
   ].join(',');
+  const FIELDS = 'input, select, textarea, [role="spinbutton"]', BUTTONS = 'a, button, [role="button"]';
   const WORDS = /^(loading|please wait|one moment|just a second|laden|wird geladen|chargement|cargando|carregando|caricamento)\b[\s.…]*$/i;
   // A page may call an element like that; what is ours is no element.
   const known = Object.hasOwn(globalThis, '__weft') ? globalThis.__weft : (globalThis.__weft = begin());
@@ -38,11 +39,17 @@
     return box.width > 0 && box.height > 0;
   }
 
+  // What is typed into or clicked waits for nothing: a spinner may be a number with arrows beside it.
+  function isUsed(element) {
+    return element.matches(`${FIELDS}, ${BUTTONS}`) || element.querySelector(FIELDS) !== null;
+  }
+
   function waits() {
     let looked = 0;
     for (const element of document.querySelectorAll(LOADING)) {
       if (++looked > MANY) break;
-      if (element !== document.body && element !== document.documentElement && shows(element)) return true;
+      if (element === document.body || element === document.documentElement || isUsed(element)) continue;
+      if (shows(element)) return true;
     }
     const body = document.body;
     if (body === null || body.textContent.length > 2000) return false;

@@ -1,18 +1,108 @@
-// Finds, in a list that a page draws itself, the option with these words; the second call gives the element.
-([list, wanted, give]) => {
-  const MANY = 30;
+// Finds what a list that a page draws itself offers: the options that have a role, else the words in what pops up for it, else what
+// has come since: `opened` is what was shown before. Asked for what is `shown` it gives all of that, for the `option` the element with
+// the wanted words, and for `first` and `more` it scrolls the options.
+(list, { wanted, opened, ask }) => {
+  const MANY = 30, MANY_NODES = 20_000, MANY_AROUND = 3, OPTIONS = '[role="option"], [role="menuitemradio"], [role="menuitemcheckbox"], [role="menuitem"]';
   const plain = (text) => String(text ?? '').replace(/\s+/g, ' ').trim();
-  const shows = (node) => node.checkVisibility({ visibilityProperty: true }) && node.getBoundingClientRect().height > 0;
-  const named = (list.getAttribute('aria-controls') ?? list.getAttribute('aria-owns') ?? '').split(/\s+/).filter(Boolean);
-  const roots = [list, ...named.map((id) => list.getRootNode().getElementById(id))].filter(Boolean);
-  const within = (root) => [...root.querySelectorAll('[role="option"], [role="menuitemradio"], [role="menuitem"]')].filter(shows);
-  let options = roots.flatMap(within);
-  if (!options.length) options = within(list.ownerDocument);
-  const says = (node) => plain(node.getAttribute('aria-label') ?? node.innerText);
+  const asked = plain(wanted), lower = asked.toLowerCase();
+  const above = (node) => node.assignedSlot ?? node.parentElement ?? node.getRootNode().host ?? null;
+
+  // All that is in something, also in its shadow trees.
+  function* within(root) {
+    const stack = [root];
+    for (let count = 0; stack.length && count < MANY_NODES; count++) {
+      const node = stack.pop();
+      yield node;
+      for (const inner of [node.children, node.shadowRoot?.children ?? []]) stack.push(...[...inner].reverse());
+    }
+  }
+
+  // Whether something is shown: also what is around it leaves room for it.
+  function shows(node) {
+    const box = node.getBoundingClientRect();
+    if (!node.checkVisibility({ visibilityProperty: true }) || box.height <= 0) return false;
+    for (let up = above(node); up && up !== document.body; up = above(up)) {
+      const style = getComputedStyle(up);
+      if (style.overflow === 'visible' || style.display === 'contents') continue;
+      const around = up.getBoundingClientRect();
+      if (around.width <= 1 || around.height <= 1) return false;
+    }
+    return true;
+  }
+
+  function controlled() {
+    const ids = [list, ...list.querySelectorAll('[aria-controls], [aria-owns]')]
+      .flatMap((one) => `${one.getAttribute('aria-controls') ?? ''} ${one.getAttribute('aria-owns') ?? ''}`.split(/\s+/)).filter(Boolean);
+    return [...new Set(ids)].map((id) => list.getRootNode().getElementById(id)).filter(Boolean);
+  }
+
+  // What pops up for the list: what it names, or where that is not shown itself the next thing around it that is.
+  function popup(named) {
+    for (let node = named, up = 0; node && up <= MANY_AROUND; node = above(node), up++) {
+      if (node === document.body || node.contains(list)) return null;
+      if (shows(node)) return node;
+    }
+    return null;
+  }
+
+  // Whatever holds words itself, and is no part of a sentence.
+  const hasWords = (node) => [...node.childNodes].some((one) => one.nodeType === Node.TEXT_NODE && one.data.trim() !== '');
+  const worded = (node) => hasWords(node) && !(node.parentElement && hasWords(node.parentElement));
+
+  const OPTION = (node) => node.matches(OPTIONS);
+  const slotted = (node) => [...node.querySelectorAll('slot')].flatMap((slot) => slot.assignedNodes({ flatten: true })).map((one) => one.textContent).join(' ');
+  const says = (node) => plain(node.getAttribute('aria-label') ?? (node.innerText || slotted(node)));
   const value = (node) => node.getAttribute('data-value') ?? node.getAttribute('value') ?? node.id;
-  const lower = plain(wanted).toLowerCase();
-  const found = options.find((one) => says(one) === plain(wanted)) ?? options.find((one) => value(one) === wanted)
-    ?? options.find((one) => says(one).toLowerCase() === lower);
-  if (give) return found ?? null;
-  return { found: Boolean(found), options: options.slice(0, MANY).map((one) => says(one).slice(0, 60)) };
+  const pick = (among) => among.find((one) => says(one) === asked) ?? among.find((one) => value(one) === wanted) ?? among.find((one) => says(one).toLowerCase() === lower);
+  const shownIn = (root, fits) => [...within(root)].filter((node) => fits(node) && !list.contains(node) && shows(node));
+
+  const known = new Set(opened), popups = controlled().map(popup).filter(Boolean);
+  const fresh = (fits) => shownIn(document.body, fits).filter((node) => !known.has(node) || (says(node).toLowerCase() === lower && popsUp(node)));
+
+  // Whether something lies over the page, and was opened for the list before.
+  function popsUp(node) {
+    for (let up = node; up && up !== document.body && !up.contains(list); up = above(up)) {
+      const style = getComputedStyle(up);
+      if (/absolute|fixed/.test(style.position) && style.zIndex !== 'auto') return true;
+    }
+    return false;
+  }
+
+  function offered() {
+    const own = [list, ...popups].flatMap((one) => [...within(one)]).filter((node) => node !== list && OPTION(node) && shows(node));
+    if (own.length) return own;
+    const words = popups.flatMap((one) => shownIn(one, worded));
+    if (words.length) return words;
+    const options = fresh(OPTION);
+    return options.length ? options : fresh(worded);
+  }
+
+  // Scrolls what holds the options to its beginning, or on; tells whether it did.
+  function scroll(first) {
+    for (let node = offered()[0]; node && node !== document.body && !node.contains(list); node = above(node)) {
+      if (node.scrollHeight <= node.clientHeight + 1 || !/auto|scroll|hidden/.test(getComputedStyle(node).overflowY)) continue;
+      const before = node.scrollTop;
+      if (first) node.scrollTop = 0;
+      else node.scrollBy({ top: node.clientHeight * 0.85, behavior: 'instant' });
+      return first || node.scrollTop !== before;
+    }
+    return false;
+  }
+
+  const isOpen = () => [list, ...list.querySelectorAll('[aria-expanded]')].some((node) => node.getAttribute('aria-expanded') === 'true');
+  const state = (node) => node?.closest('[aria-selected], [aria-checked]');
+  const isOff = (node) => node?.closest('[aria-disabled="true"], [disabled]') !== null || /not-allowed/.test(getComputedStyle(node).cursor);
+  const isChosen = (node) => [state(node)?.getAttribute('aria-selected'), state(node)?.getAttribute('aria-checked')].includes('true');
+
+  const several = (node) => [node?.closest('[aria-multiselectable]'), ...controlled()].some((one) => one?.getAttribute('aria-multiselectable') === 'true');
+
+  switch (ask) {
+    case 'shown': return isOpen() ? [] : shownIn(document.body, (node) => OPTION(node) || worded(node));
+    case 'option': return pick(offered()) ?? null;
+    case 'first': case 'more': return scroll(ask === 'first');
+    default: {
+      const options = offered(), found = pick(options);
+      return { found: Boolean(found), chosen: isChosen(found), several: several(found), off: found ? isOff(found) : false, open: isOpen(), options: options.slice(0, MANY).map((one) => says(one).slice(0, 60)) };
+    }
+  }
 }

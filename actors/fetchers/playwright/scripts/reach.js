@@ -1,6 +1,8 @@
-// Brings an element into the window, and tells whether and where it would receive a click, or what is in the way.
-(element) => {
-  if (!element.isConnected) return { state: 'gone', by: '' };
+// Brings an element into the window, and tells whether and where it would receive a click, or what is in the way; the second call
+// gives what is to be clicked for it.
+(element, give) => {
+  const FIELDS = 'input:not([type="hidden"], [aria-hidden="true"]), select, textarea, button, [role="combobox"]', MANY_AROUND = 5;
+  if (!element.isConnected) return give ? element : { state: 'gone', by: '' };
 
   function shows(node) {
     if (!node.checkVisibility({ visibilityProperty: true })) return false;
@@ -10,8 +12,8 @@
 
   function named(node) {
     const plain = (text) => String(text ?? '').replace(/[^\w-]/g, '').slice(0, 40);
-    const id = plain(node.id), role = plain(node.getAttribute('role'));
-    return `${plain(node.localName)}${id && `#${id}`}${role && `[role=${role}]`}`;
+    const id = plain(node.id), role = plain(node.getAttribute('role')), look = id || role ? '' : plain(node.classList[0]);
+    return `${plain(node.localName)}${id && `#${id}`}${role && `[role=${role}]`}${look && `.${look}`}`;
   }
 
   // The shadow trees around the element, also those that are closed to everybody else.
@@ -51,20 +53,33 @@
   }
 
   // A point in an element as a driver has it: from the corner of its box within the border.
-  function inside([x, y]) {
-    const box = element.getBoundingClientRect();
-    return { x: x - box.left - element.clientLeft, y: y - box.top - element.clientTop };
+  function inside([x, y], node = element) {
+    const box = node.getBoundingClientRect();
+    return { x: x - box.left - node.clientLeft, y: y - box.top - node.clientTop };
+  }
+
+  // What a page draws around a field that is not seen or hit itself, if that is what would be hit.
+  function drawnAround(hit) {
+    if (!hit || (element.checkVisibility({ opacityProperty: true }) && getComputedStyle(element).pointerEvents !== 'none')) return null;
+    for (let up = element.parentElement ?? element.getRootNode().host, far = 0; up && far < MANY_AROUND; up = up.parentElement ?? up.getRootNode().host, far++) {
+      if ([...up.querySelectorAll(FIELDS)].some((other) => !other.contains(element))) return null;
+      if (shows(up) && within(hit, up)) return up;
+    }
+    return null;
   }
 
   const labels = [...(element.labels ?? [])].filter(shows);
+  const answer = (state, { by = '', node = element, at = undefined } = {}) => (give ? node : { state, by, at });
   const target = shows(element) ? element : labels[0];
-  if (!target) return { state: 'hidden', by: '' };
+  if (!target) return answer('hidden');
   target.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
-  if (element.matches(':disabled, [aria-disabled="true"]')) return { state: 'disabled', by: '' };
-  if (target !== element) return { state: 'label', by: '' };
+  if (element.matches(':disabled, [aria-disabled="true"]')) return answer('disabled');
+  if (target !== element) return answer('label', { node: labels[0] });
   const [middle, ...others] = points(element), hit = deepest(...middle);
-  if (hit === null || within(hit, element)) return { state: hit ? 'clear' : 'outside', by: '' };
-  if (labels.some((label) => within(hit, label))) return { state: 'label', by: '' };
+  if (hit === null || within(hit, element)) return answer(hit ? 'clear' : 'outside');
+  if (labels.some((label) => within(hit, label))) return answer('label', { node: labels[0] });
+  const drawn = drawnAround(hit);
+  if (drawn) return answer('drawn', { node: drawn, at: inside(middle, drawn) });
   const free = others.find((point) => within(deepest(...point), element));
-  return free ? { state: 'clear', by: '', at: inside(free) } : { state: 'covered', by: named(telling(hit)) };
+  return free ? answer('clear', { at: inside(free) }) : answer('covered', { by: named(telling(hit)) });
 }

@@ -101,12 +101,17 @@ async def unchanged(
     document, name = await _document(tab, element_id)
     if not (await document.call("arm", _Unchanged, id=name, expects=expects, at=at)).done:
         raise another()
+    failure: FaultError | None = None
     try:
         yield
+    except FaultError as error:
+        failure = error
     finally:
         kept = (await document.call("disarm", _Unchanged)).done
     if not kept:
-        raise another()
+        raise another() from failure  # whatever failed, it was for want of what was stopped
+    if failure is not None:
+        raise failure
 
 
 async def put_words(tab: Tab, element_id: str, expects: str, words: str) -> str:

@@ -218,3 +218,35 @@ def test_a_deep_page_loses_no_words(tag: str) -> None:
     found = extract_html(f"<body>{f'<{tag}>' * 400}deep words{f'</{tag}>' * 400}<p>tail", URL)
 
     assert "deep words" in str(found.summary.text)
+
+
+SIZES = "<label>Size: <select><option value=''>Any<option>38<option>39<option disabled>40</select></label>"
+RADIOS = "".join(f"<input type=radio name=c value={colour}>" for colour in ("Red", "Blue"))
+COLOURS = f"<fieldset><legend>Colour</legend>{RADIOS}</fieldset>"
+NUMBER = "<label for=n>Number</label><select id=n><option>1<option>2<option>3</select>"
+LANDS = "".join(f"<option>Land {at}" for at in range(99))
+COUNTRIES = f"<label for=l>Ship to</label><select id=l>{LANDS}</select>"
+SHOE = """<title>Felt shoe</title>
+<script type=application/ld+json>{"@context": "https://schema.org", "@type": "Product", "name": "Felt shoe",
+"offers": {"price": "59", "priceCurrency": "EUR"}}</script>
+<main><h1>Felt shoe</h1><p>Felted from the wool of mountain sheep and sewn by hand, it keeps a foot warm on stone.</p>
+<form>%s</form>
+<h2>Care</h2><p>Brush it once it is dry, and let nobody put it into a machine that turns and heats.</p></main>
+<aside><form><label>Currency <select><option>EUR<option>USD</select></label></form></aside>"""
+CHOSEN = "- Size: 38, 39\n- Colour: Red, Blue\n\nNumber"
+
+
+@pytest.mark.parametrize(
+    ("form", "expected"),
+    [
+        (f"{SIZES}{COLOURS}{NUMBER}{COUNTRIES}<button>Add to cart</button>", CHOSEN),
+        (f"{SIZES}<button>Send</button>", None),
+        (f"{NUMBER}<button>Add to cart</button>", None),
+    ],
+    ids=["of goods", "of another form", "of how many"],
+)
+def test_what_can_be_chosen_of_goods_stands_where_their_form_is(form: str, expected: str | None) -> None:
+    markdown = extract_html(SHOE % form, URL).summary.markdown
+
+    assert "EUR, USD" not in markdown
+    assert (expected in markdown) if expected else "- " not in markdown

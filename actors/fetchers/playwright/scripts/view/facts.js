@@ -76,7 +76,7 @@ weft.part((view) => {
     const all = [...view.findAll(document, 'h1, h2, h3, h4, h5, h6, [role="heading"]')].slice(0, HEADINGS);
     for (const one of all) {
       if (!(one.compareDocumentPosition(element) & Node.DOCUMENT_POSITION_FOLLOWING)) continue;
-      if (view.shows(one)) last = view.textOf(one, CHARS) || last;
+      if (view.isVisible(one, { visibilityProperty: true })) last = view.textOf(one, CHARS) || last;
     }
     return last;
   }

@@ -42,7 +42,7 @@ weft.part((view) => {
     if (off && !hidden && !view.rescued(node, kind)) return;
     const region = view.regionOf(node) || item.region;
     const clickable = view.known.clickable.has(node), own = clickable || view.attribute(node, 'tabindex') !== null;
-    const free = !item.inside || (item.inside.plain && own);
+    const free = !item.inside || (item.inside.plain && (own || (style?.cursor === 'pointer' && !item.pointed)));
     const plain = kind === '' && styled && !off && free && !ROOTS.has(tag) && view.isPlain(node, style, { pointed: item.pointed, clickable, inside: item.inside }) && !isLabel(node, tag);
     let inside = item.inside;
     if (kind || plain) {
@@ -90,7 +90,7 @@ weft.part((view) => {
     const from = performance.now();
     let judged = 0;
     for (const find of finds) {
-      if (judged++ >= ALWAYS && performance.now() - from > JUDGE_MS) return { named: [...shown, ...rest], cut: true };
+      if (judged++ >= ALWAYS && performance.now() - from > JUDGE_MS) return { named: view.withoutStands([...shown, ...rest]), cut: true };
       try {
         view.measure(find, state);
         if ((hidden || find.box) && isWanted(find) && name(find)) (find.box ? shown : rest).push(find);
@@ -98,7 +98,7 @@ weft.part((view) => {
         continue; // hostile enough to be left out
       }
     }
-    return { named: [...shown, ...rest], cut: false };
+    return { named: view.withoutStands([...shown, ...rest]), cut: false };
   }
 
   // Gives numbers to what has come since the page was read.

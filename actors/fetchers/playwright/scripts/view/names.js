@@ -1,6 +1,6 @@
 // Names elements as assistive technology does (accname), and guesses from what else they carry where that says nothing.
 weft.part((view) => {
-  const MANY_NODES = 300, CHARS = 100;
+  const MANY_NODES = 300, CHARS = 100, UP = 6;
   const CONTROL = 'input, select, textarea';
   const BESIDE = `${CONTROL}, button, a[href], [role="button"]`;
   const TYPED = new Set(['submit', 'reset', 'button', 'image']);
@@ -44,14 +44,15 @@ weft.part((view) => {
     return view.clean(parts.join(''), max);
   }
 
-  function labelled(element) {
+  // What the elements say that are named as its label; a list that names what it holds has said its value.
+  function labelled(element, kind) {
     const ids = element.getAttribute('aria-labelledby');
     if (!ids) return '';
     const root = element.getRootNode();
     const texts = [];
     for (const id of ids.trim().split(/\s+/).slice(0, 5)) {
       const found = root.getElementById?.(id);
-      if (found) texts.push(found.getAttribute('aria-label') || (found.matches(CONTROL) ? '' : textOf(found, CHARS, element, true)));
+      if (found && !(kind === 'select' && element.contains(found))) texts.push(found.getAttribute('aria-label') || (found.matches(CONTROL) ? '' : textOf(found, CHARS, element, true)));
     }
     return view.clean(texts.join(' '));
   }
@@ -70,6 +71,21 @@ weft.part((view) => {
     }
     if (element.labels?.length) return labels(element);
     if (name === 'area') return view.clean(element.alt);
+    return '';
+  }
+
+  // The words of a label that speaks, by its id, of what holds a field, or of what the page has hidden beside it to draw it anew.
+  function drawnFor(element) {
+    const root = element.getRootNode();
+    for (let node = element, up = 0; node?.parentElement && up < UP; node = node.parentElement, up++) {
+      if ([...node.querySelectorAll(CONTROL)].some((other) => !element.contains(other) && !view.isAway(other))) return '';
+      for (const one of [node, node.previousElementSibling, node.nextElementSibling]) {
+        if (!one?.id || (one !== node && !(one.matches(CONTROL) && view.isAway(one)))) continue;
+        const label = root.querySelector(`label[for="${CSS.escape(one.id)}"]`);
+        const words = label && shows(label) ? textOf(label, CHARS, element) : '';
+        if (words) return words;
+      }
+    }
     return '';
   }
 
@@ -138,8 +154,12 @@ weft.part((view) => {
   }
 
   function nameOf(element, kind) {
-    const given = labelled(element) || view.clean(element.getAttribute('aria-label') ?? '') || native(element);
+    const given = labelled(element, kind) || view.clean(element.getAttribute('aria-label') ?? '') || native(element);
     if (given) return given;
+    const field = kind === 'select' && element.querySelector('input:not([type="hidden"]), textarea');
+    if (field && labelled(field) + native(field)) return labelled(field) || native(field);
+    const meant = kind === 'input' || kind === 'select' || kind === 'editor' ? drawnFor(element) : '';
+    if (meant) return meant;
     const content = AS_CONTENT.has(kind) && element.localName !== 'input' ? textOf(element) : '';
     return content || hinted(element) || (AS_CONTENT.has(kind) ? pictured(element) : beside(element)) || carried(element);
   }

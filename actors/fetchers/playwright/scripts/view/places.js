@@ -11,6 +11,7 @@ weft.part((view) => {
   const ROWS = 'li, tr, article, [role="row"], [role="listitem"], [role="article"], [role="treeitem"]';
   const KEYS = ['data-id', 'data-key', 'data-row-key', 'data-item-id', 'data-index', 'data-uid', 'key'];
   const MANY_UP = 8, NEAR = 3, NAME_CHARS = 40, MANY_NODES = 60;
+  const LISTS = '[role="combobox"]', LIVE = '[aria-live], [role="status"], [role="alert"], [role="log"]', MANY_LISTS = 5;
   const UNROWED = new Set(['body', 'td', 'th', 'option', 'path', 'g']);
   const CONTROLS = new Set(['button', 'input', 'select', 'textarea']);
   const MANY_SIBLINGS = 2000;
@@ -96,10 +97,12 @@ weft.part((view) => {
     return name;
   }
 
-  // The words that tell a row from the others, without those of its controls and of `without`.
+  // The words that tell a row from the others, without those of its controls, of what is drawn for them or announced, and of `without`.
   function wordsOf(row, without) {
     let first = '', heading = '';
-    const enter = (node) => node !== without && !CONTROLS.has(view.tag(node)) && view.shows(node) && view.attribute(node, 'role') !== 'button';
+    const drawn = view.findIn(row, LISTS).length ? [...view.findIn(row, LISTS)].slice(0, MANY_LISTS).map((list) => view.drawnAround(list)).filter(Boolean) : [];
+    if (drawn.some((one) => view.isWithin(row, one))) return '';
+    const enter = (node) => node !== without && !drawn.includes(node) && !view.matches(node, LIVE) && !CONTROLS.has(view.tag(node)) && view.shows(node) && view.attribute(node, 'role') !== 'button';
     for (const node of view.nodes(row, enter, MANY_NODES)) {
       if (node.nodeType === Node.ELEMENT_NODE && node !== without && /^(?:h[1-6]|th|strong)$/.test(node.localName)) heading = view.textOf(node, NAME_CHARS, without);
       if (heading) return heading;

@@ -207,7 +207,7 @@ weft.part((view) => {
     const { find } = item, { element, kind } = find, { frame } = options;
     const role = find.scrolls ? { short: view.attribute(element, 'role')?.slice(0, 4) || 'list' } : roleOf(find);
     const node = { i: idOf(view.numberOf(find), frame), r: role.short, n: cut(nameOf(item)) };
-    const value = find.scrolls ? '' : view.valueOf(element, kind, find.label);
+    const value = find.scrolls ? '' : view.valueOf(element, kind, find.label, find.stand);
     if (value || role.short === 'inp') node.v = value;
     const states = find.scrolls ? [] : view.statesOf(element, kind);
     if (states.length) node.s = states.join(',');
@@ -248,7 +248,7 @@ weft.part((view) => {
     view.beginStamping();
     const state = { hits: 0, modal: view.modal(), everywhere, covered: frame?.covered === true, boxes: new Map() };
     const pane = paneOf(frame), away = everywhere ? () => false : outside(pane, state), seen = view.walk(false, away);
-    const named = withoutWrappers(judged(seen.finds, pane, state));
+    const named = withoutWrappers(view.withoutStands(judged(seen.finds, pane, state)));
     const scrolls = scrollers(seen.scrolls, named, pane, state);
     const frames = view.framesOf(seen.frames);
     const fresh = view.assign([...named, ...scrolls, ...frames]);

@@ -3,6 +3,8 @@ weft.part((view) => {
   const LEAST = 1, CLIP = 2, MANY_HITS = 600, MANY_UP = 60;
   const ROOTS = new Set(['html', 'body']);
   const SCROLLS = /auto|scroll/;
+  const FIELDS = new Set(['input', 'select', 'checkbox', 'radio', 'file']), BESIDE = 'label, legend, input:not([type="hidden"], [aria-hidden="true"]), select, textarea, [role="combobox"]';
+  const MANY_AROUND = 5, LEAST_HEIGHT = 16, TALLER = 2.5;
   const frames = new Map();
   let blocking;
   const FRAMES = new Set(['iframe', 'frame']);
@@ -33,14 +35,60 @@ weft.part((view) => {
   // Where an element is shown: itself, whose `own` box may be known, or the label that stands for it; nothing for what is not.
   function shownAt(find, own = undefined) {
     const { element, kind } = find;
-    let box = !find.off && isShown(element) ? extent(element, own) : null;
+    let box = !find.off && isShown(element) ? extent(element, own) : find.off ? null : transparentAt(find, own);
     const ticks = kind === 'checkbox' || kind === 'radio' || kind === 'file';
-    if (ticks && (!box || box.width <= CLIP || box.height <= CLIP)) {
+    if (ticks && (!box || box.width <= CLIP || box.height <= CLIP || getComputedStyle(element).pointerEvents === 'none')) {
       const label = substitute(element);
       if (label) find.stand = label;
       box = label ? extent(label) : box;
     }
+    if (box && (kind === 'input' || kind === 'select') && isAway(element, box)) return null;
     return box && isReached(element, box) ? box : null;
+  }
+
+  // Whether a field is out of sight for good: a page that draws its own leaves no more than a point of it.
+  function isAway(element, box = view.box(element)) {
+    return (box.width <= CLIP || box.height <= CLIP) && !opensList(element);
+  }
+
+  // Where a field is that only its opacity keeps from sight: the page draws it anew around it, and it still gets what is clicked there.
+  function transparentAt(find, own) {
+    const { element, kind } = find;
+    if (!FIELDS.has(kind) || !view.isVisible(element, { visibilityProperty: true })) return null;
+    const box = extent(element, own), around = box && drawnAround(element, box);
+    if (!around) return null;
+    const point = hit((box.left + box.right) / 2, (box.top + box.bottom) / 2);
+    if (opensList(element)) {
+      if (point !== null && !view.isWithin(point, around)) return null;
+      find.stand = around;
+      return extent(around);
+    }
+    const typed = kind === 'input' && element.type !== 'range';
+    return (point === null || view.isWithin(point, element)) && (!typed || view.textOf(around, 1, element)) ? box : null;
+  }
+
+  function opensList(element) {
+    return view.attribute(element, 'role') === 'combobox' || view.attribute(element, 'aria-haspopup') === 'listbox';
+  }
+
+  // What is drawn around a field: as much as is about as high, and holds no other field and no label.
+  function drawnAround(element, box = view.box(element)) {
+    const most = Math.max(box.height, LEAST_HEIGHT) * TALLER;
+    let around = null;
+    for (let node = view.above(element), up = 0; node && up < MANY_AROUND; node = view.above(node), up++) {
+      if ([...view.findIn(node, BESIDE)].some((other) => !view.isWithin(other, element) && !view.isWithin(element, other))) break;
+      const outer = extent(node);
+      if (outer && outer.height > most) break;
+      if (outer && isShown(node)) around = node;
+    }
+    return around;
+  }
+
+  // Without the boxes that a page draws around a field and that stand for it: it is told itself.
+  function withoutStands(finds) {
+    const drawn = finds.filter((find) => !find.plain && find.stand);
+    const isBox = (one) => drawn.some(({ element, stand }) => view.isWithin(element, one.element) && (view.isWithin(one.element, stand) || one.within <= 1));
+    return finds.filter((find) => !find.plain || !isBox(find));
   }
 
   // Whether one can scroll to a box: what stands before the beginning of the page, or of what scrolls it, is out of reach.
@@ -142,5 +190,5 @@ weft.part((view) => {
     else if (find.box && state.modal) find.covered = !view.isWithin(shown, state.modal);
   }
 
-  Object.assign(view, { measure, modal, isShown, shownAt, isReached, rescued, clip, hit, hitPoint });
+  Object.assign(view, { withoutStands, drawnAround, isAway, measure, modal, isShown, shownAt, isReached, rescued, clip, hit, hitPoint });
 });

@@ -6,12 +6,12 @@ weft.part((view) => {
     return box && { x: Math.round(box.x), y: Math.round(box.y), width: Math.round(box.width), height: Math.round(box.height) };
   }
 
-  function described({ element, kind, label, region, box, inView, covered, entry }) {
+  function described({ element, kind, label, region, box, inView, covered, entry, stand }) {
     const states = view.statesOf(element, kind);
     if (covered) states.push('covered');
     if (!box) states.push('hidden');
     return {
-      id: entry.id, type: kind, label, region, value: view.valueOf(element, kind, label),
+      id: entry.id, type: kind, label, region, value: view.valueOf(element, kind, label, stand),
       href: kind === 'link' && /^(?:https?|mailto|tel|ftp):/.test(element.href) ? String(element.href).slice(0, 2000) : '',
       placeholder: view.clean(view.attribute(element, 'placeholder') ?? ''), options: view.optionsOf(element), states,
       inView: inView === true, box: rounded(box),

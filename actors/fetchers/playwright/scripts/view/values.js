@@ -42,18 +42,19 @@ weft.part((view) => {
     return getComputedStyle(element).webkitTextSecurity !== 'none';
   }
 
-  function raw(element, kind) {
+  // What a field holds; of one that is drawn by the page what is drawn where it `stands`.
+  function raw(element, kind, stand) {
     if (kind === 'file') return [...(element.files ?? [])].map((file) => file.name).join(', ');
     if (element instanceof HTMLSelectElement) return [...element.selectedOptions].slice(0, OPTIONS).map((one) => view.clean(one.label)).join(', ');
-    if (element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement) return element.value;
+    if (element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement) return element.value || (stand ? view.textOf(stand, CHARS, element) : '');
     if (kind === 'editor') return view.textOf(element, CHARS);
     return view.attribute(element, 'aria-valuetext') ?? view.attribute(element, 'aria-valuenow') ?? (kind === 'select' || kind === 'input' ? view.textOf(element, CHARS) : '');
   }
 
-  function valueOf(element, kind, label) {
+  function valueOf(element, kind, label, stand) {
     if (element.type === 'password') view.wasSecret.add(element); // it stays one when it is made readable
     if (kind === 'checkbox' || kind === 'radio' || kind === 'button' || kind === 'link') return '';
-    const value = raw(element, kind);
+    const value = raw(element, kind, stand);
     if (!value) return '';
     return isSecret(element, label) || looksSecret(value) ? MASK : view.clean(value, CHARS);
   }

@@ -1,0 +1,216 @@
+"""Controls that a page draws itself, as libraries of components do: they are told, named and set as fields are."""
+
+# ruff: noqa: E501 - markup and scripts stand as a page has them
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+import pytest
+
+from protocol.browsers.gestures import SetChecked
+from protocol.browsers.operations import Click, DescribeField, GetPageInfo, SelectOption, SetValue, TypeText
+from protocol.browsers.results import Acted, FieldDescribed, PageInfo
+from protocol.browsers.sessions import AskBrowser
+from protocol.faults import Code, FaultError
+from tests.integration.playwright.browsing import Browsing
+from tests.integration.playwright.driving import Driving, code, driving, site_and_browser
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.full]
+
+# A transparent field in a box; what is read aloud of its options is nowhere to be seen, and the rows that are seen have no roles.
+BOXED = """<style>.box { position: relative; width: 200px; height: 32px; border: 1px solid; cursor: pointer }
+.box input { position: absolute; inset: 0; opacity: 0; width: 100%; border: 0 } .aloud { height: 0; width: 0; overflow: hidden }
+#pop { position: absolute; top: 120px; z-index: 9; background: white; width: 200px } #rows { height: 60px; overflow: auto } .off { cursor: not-allowed }</style>
+<label for=city>City</label><div class=box id=box><span><input id=city role=combobox readonly aria-expanded=false aria-controls=aloud></span><span id=shown></span></div>
+<div id=pop hidden><div id=aloud class=aloud role=listbox><div role=option>Oslo</div></div><div id=rows></div></div><script>
+const names = ['Oslo', 'Rome', ...Array.from({ length: 40 }, (_, at) => 'Town ' + at)], chosen = new Set();
+function draw() {
+  const from = Math.floor(rows.scrollTop / 20);
+  rows.innerHTML = `<div style="height:${names.length * 20}px;position:relative"></div>`;
+  names.slice(from, from + 5).forEach((name, at) => {
+    const row = document.createElement('div');
+    row.innerHTML = `<div>${name}</div>`;
+    row.setAttribute('aria-selected', chosen.has(name));
+    row.style.cssText = `position:absolute;height:20px;top:${(from + at) * 20}px`;
+    if (name === 'Rome') row.className = 'off';
+    else row.onclick = () => { MANY && chosen.has(name) ? chosen.delete(name) : (MANY || chosen.clear(), chosen.add(name)); shown.textContent = [...chosen].join(); pop.hidden = !MANY; city.setAttribute('aria-expanded', MANY); draw(); };
+    rows.firstChild.append(row);
+  });
+}
+box.onmousedown = () => { pop.hidden = !pop.hidden; city.setAttribute('aria-expanded', !pop.hidden); draw() };
+rows.onscroll = draw;
+</script>"""
+ONE, MANY = BOXED.replace("MANY", "false"), BOXED.replace("MANY", "true")
+
+# Options in a shadow tree, whose words are slotted, and a menu that no attribute connects with its field.
+SLOTTED = """<button id=b role=combobox aria-expanded=false aria-controls=list aria-label=Month>-</button><div id=list role=listbox hidden></div><script>
+for (const name of ['May', 'June']) {
+  const one = document.createElement('one-month');
+  one.attachShadow({ mode: 'open' }).innerHTML = '<div role=option><slot></slot></div>';
+  one.textContent = name;
+  one.onclick = () => { b.textContent = name; list.hidden = true };
+  list.append(one);
+}
+b.onclick = () => { list.hidden = false; b.setAttribute('aria-expanded', true) };
+</script>"""
+LOOSE = """<p>June</p><button id=b aria-label=Month>-</button><div id=menu style="position:absolute;z-index:3" hidden><div>May</div><div>June</div><div>Add <b>July</b> …</div></div><script>
+b.onclick = () => { menu.hidden = false };
+for (const one of menu.children) one.onclick = () => { b.textContent = one.textContent; menu.hidden = true };
+</script>"""
+
+SLIDER = """<div style="width:200px;background:silver"><div id=s role=slider tabindex=0 aria-label=Volume aria-valuemin=0 aria-valuemax=100 aria-valuenow=50 style="width:20px;height:20px;background:blue"></div></div><script>
+s.onkeydown = ({ key }) => {
+  const by = { ArrowRight: 5, ArrowLeft: -5 }[key] ?? 0;
+  s.setAttribute('aria-valuenow', Math.min(100, Math.max(0, Number(s.getAttribute('aria-valuenow')) + by)));
+};</script>"""
+
+
+@pytest.fixture(scope="module")
+def web() -> Generator[Browsing]:
+    with site_and_browser() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def it(web: Browsing) -> Generator[Driving]:
+    with driving(web) as driven:
+        yield driven
+
+
+def told(it: Driving) -> list[tuple[str, str]]:
+    return [(one.label, one.value) for one in it.do(GetPageInfo(), PageInfo).elements]
+
+
+# -- lists -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_transparent_list_is_told_with_what_is_drawn_for_it(it: Driving) -> None:
+    it.show(ONE)
+    city = it.id_of("City")
+    before = told(it)
+    for name in ("Oslo", "Town 33"):
+        it.do(SelectOption(element_id=city, value=name), Acted)
+
+    assert (before, told(it)) == ([("City", "")], [("City", "Town 33")])
+
+
+def test_an_option_that_is_drawn_as_disabled_is_not_chosen(it: Driving) -> None:
+    it.show(ONE)
+
+    assert "disabled" in it.fault(SelectOption(element_id=it.id_of("City"), value="Rome")).message
+    assert '"Oslo", "Rome"' in it.fault(SelectOption(element_id=it.id_of("City"), value="Bonn")).message
+
+
+def test_what_is_chosen_of_a_list_of_many_stays_so(it: Driving) -> None:
+    it.show(MANY)
+    city = it.id_of("City")
+    acted = [it.do(SelectOption(element_id=city, value=name), Acted) for name in ("Oslo", "Town 3", "Oslo")]
+
+    assert it.js("[...chosen].sort()") == ["Oslo", "Town 3"]
+    assert "chosen already" in acted[-1].changed
+
+
+@pytest.mark.parametrize("markup", [SLOTTED, LOOSE], ids=["slotted", "without roles"])
+def test_an_option_is_found_wherever_it_is_drawn(it: Driving, markup: str) -> None:
+    it.show(markup)
+    it.do(SelectOption(element_id=it.id_of("Month"), value="June"), Acted)
+
+    assert it.js("b.textContent") == "June"
+
+
+def test_words_within_an_option_are_none(it: Driving) -> None:
+    it.show(LOOSE)
+    fault = it.fault(SelectOption(element_id=it.id_of("Month"), value="July"))
+
+    assert code(fault) == (Code.EXECUTION_ERROR, "value")
+    assert '"May", "June"' in fault.message
+
+
+# -- sliders and switches ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "now", "words"), [("85", "85", ""), ("5", "5", ""), ("52", "50", "stands at 50"), ("500", "100", "100")]
+)
+def test_a_slider_is_moved_by_its_keys(it: Driving, value: str, now: str, words: str) -> None:
+    it.show(SLIDER)
+    acted = it.do(SetValue(element_id=it.id_of("Volume"), value=value), Acted)
+
+    assert it.js("s.getAttribute('aria-valuenow')") == now
+    assert words in acted.changed
+
+
+def test_a_switch_is_on_where_the_page_says_so(it: Driving) -> None:
+    it.show(
+        "<label><input id=s type=checkbox role=switch aria-checked=false> Wifi</label><script>s.onclick = (event) => {"
+        "event.preventDefault(); s.setAttribute('aria-checked', s.getAttribute('aria-checked') !== 'true') }</script>"
+    )
+    for _ in range(2):
+        it.do(SetChecked(element_id=it.id_of("Wifi"), checked=True), Acted)
+
+    assert it.js("s.getAttribute('aria-checked')") == "true"
+
+
+# -- what is there to act on -------------------------------------------------------------------------------------------
+
+UNSEEN = "position:absolute;left:0;top:0;width:100%;height:100%;opacity:0"
+AWAY = "position:absolute;width:1px;height:1px;overflow:hidden"
+
+
+@pytest.mark.parametrize(
+    ("markup", "labels"),
+    [
+        (f"<div style='position:relative;width:200px;height:30px'>Street<input aria-label=Street style='{UNSEEN}'></div>", ["Street"]),
+        (f"<div style='position:relative;width:20px;height:20px;background:teal'><input type=checkbox aria-label=Agree style='{UNSEEN}'></div>", ["Agree"]),
+        (f"<div style='position:relative;width:200px;height:30px'><input aria-label=Trap style='{UNSEEN}'></div>", []),
+        (f"<div style='position:relative;width:200px;height:30px'>Words<input aria-label=Trap style='{UNSEEN};pointer-events:none'></div>", []),
+        (f"<label for=s>Land</label><select id=s style='{AWAY}'><option>A</select><span><span role=combobox tabindex=0 aria-labelledby=v><span id=v>A</span></span></span>", ["Land"]),
+        ("<label for=d>Day</label><input id=d type=hidden><input readonly>", ["Day"]),
+        ("<label for=w>Weight</label><div id=w><div role=slider tabindex=0 aria-valuenow=3>o</div></div>", ["Weight"]),
+        ("<input type=radio id=r style='position:absolute;pointer-events:none;clip:rect(0 0 0 0)'><label for=r style='margin-left:40px'>Courier</label>", ["Courier"]),
+        ("<div onclick='0' style='width:90px'><div style='cursor:pointer'>1</div><div style='cursor:pointer'>2</div></div>", ["1", "1 2", "2"]),
+    ],
+    ids=["transparent", "tick", "trap", "out of reach", "hidden beside", "hidden before", "around", "by its label", "listened to above"],
+)  # fmt: skip
+def test_what_a_page_draws_is_told_by_the_label_of_what_it_stands_for(
+    it: Driving, markup: str, labels: list[str]
+) -> None:
+    it.show(markup)
+
+    assert sorted(label for label, _ in told(it)) == labels
+
+
+def test_a_field_keeps_its_id_whatever_is_chosen_in_it(it: Driving) -> None:
+    box = "<div class=box><div aria-live=polite style='height:0'>%s is chosen</div><span>%s</span><input role=combobox aria-label=%s></div>"
+    two = [box % ("Nothing", "Nothing", label) for label in ("From", "To")]
+    it.show(f"<main id=m>{two[0]}{two[1]}</main>")
+    field = it.id_of("To")
+    it.js(f"m.lastElementChild.outerHTML = {box % ('Oslo', 'Oslo', 'To')!r}")
+    it.do(TypeText(element_id=field, text="Rome"), Acted)
+
+    assert it.js("m.lastElementChild.querySelector('input').value") == "Rome"
+
+
+def test_what_is_decided_about_a_button_holds_while_it_hides_the_rest_of_the_page(it: Driving) -> None:
+    it.show(
+        "<h2 id=h>Settings</h2><button id=b>Open</button><script>let clicked = 0; b.onpointerdown = () => h.setAttribute('aria-hidden', true);"
+        "b.onclick = () => { clicked += 1 }</script>"
+    )
+    button = it.id_of("Open")
+    decided = it.do(DescribeField(element_id=button), FieldDescribed).facts.digest
+    ask = AskBrowser(do=Click(element_id=button, session_id=it.session), caller="driver", expects=decided)
+    it.web.portal.call(it.web.actor.ask_session, ask)
+
+    assert it.js("clicked") == 1
+
+
+def test_a_list_that_becomes_another_as_it_is_opened_is_told_as_such(it: Driving) -> None:
+    it.show("<button id=b>Month</button><script>b.onpointerdown = () => { b.textContent = 'Year' }</script>")
+    month = it.id_of("Month")
+    decided = it.do(DescribeField(element_id=month), FieldDescribed).facts.digest
+    choose = SelectOption(element_id=month, value="May", session_id=it.session)
+    with pytest.raises(FaultError) as refused:
+        it.web.portal.call(it.web.actor.ask_session, AskBrowser(do=choose, caller="driver", expects=decided))
+
+    assert refused.value.fault.code is Code.ELEMENT_NOT_FOUND
