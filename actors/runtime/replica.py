@@ -75,10 +75,10 @@ async def live(kind: type[Actor], spec: ReplicaSpec, stop: anyio.Event, listener
     traces = telemetry.start_tracing(spec.actor, spec.replica)
     tracing.use(traces)
     try:
-        async with connect(spec.nats_url, spec.actor, spec.key) as transport:
+        async with connect(spec.nats_url, spec.actor, spec.key, ca_file=spec.settings.nats_ca_file) as transport:
             await _serve(kind, spec, transport, stop, listener)
     except* (TransportError, OSError) as errors:
-        log.error(DIED, reason=repr(_first(errors)))  # noqa: TRY400 - the reason says it, a traceback would say no more
+        log.error(DIED, reason=str(_first(errors)) or repr(_first(errors)))  # noqa: TRY400 - the reason says it, a traceback would say no more
     except* Exception:
         log.exception(DIED)
     else:
@@ -96,7 +96,14 @@ async def _serve(
     bus.restarts = spec.restarts
     bus.seal = Seal(spec.seals) if spec.seals else None
     if spec.actor == GATEWAY:
-        bus.observing = partial(connect, spec.nats_url, OBSERVER, spec.observer, pending_limit=MAX_HELD)
+        bus.observing = partial(
+            connect,
+            spec.nats_url,
+            OBSERVER,
+            spec.observer,
+            ca_file=spec.settings.nats_ca_file,
+            pending_limit=MAX_HELD,
+        )
     extra: dict[str, Any] = {"listener": listener} if listener is not None else {}
     if spec.origins:
         extra["origins"] = spec.origins

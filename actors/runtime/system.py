@@ -21,7 +21,7 @@ from msgspec import Struct
 
 from actors.actor import Actor, grant_like, grant_of, handlers, purposes_of
 from actors.registry import ACTORS, GATEWAY, kinds
-from actors.runtime.natskeys import HOST, ONLOOKER, STDIO, SUPERVISOR, key_of, read_keys
+from actors.runtime.natskeys import ONLOOKER, STDIO, SUPERVISOR, key_of, read_keys, supervised_by
 from actors.runtime.natsserver import NatsServer
 from actors.runtime.replica import VERSION, ReplicaSpec
 from actors.runtime.resealing import reseal
@@ -33,7 +33,7 @@ from actors.runtime.withheld import named
 from actors.settings import Settings, env_name, key_file
 from actors.settings.loading import invalid
 from bus import Bus, TransportError
-from bus.errors import NoRoomError
+from bus.errors import NoRoomError, UnconnectedError
 from bus.nats import keys
 from bus.nats.keys import NKey
 from bus.nats.transport import connect as connect_nats
@@ -91,8 +91,7 @@ class Plan:
     @property
     def supervisor(self) -> str:
         """By which name the actors are supervised: on a NATS where this host makes nothing by another one."""
-        known = read_keys(self.settings)
-        return HOST if known and SUPERVISOR not in known else SUPERVISOR
+        return supervised_by(read_keys(self.settings))
 
     def users(self) -> dict[str, tuple[NKey, Grant]]:
         """Everybody who may take part: actors, who supervises and observes them, the command line, MCP over stdio."""
@@ -248,7 +247,9 @@ async def _nats(
 async def _supervisor_bus(url: str, plan: Plan, kept: list[Kept]) -> AsyncGenerator[Bus]:
     """Take part as the supervisor, which makes what all others use."""
     try:
-        async with connect_nats(url, plan.supervisor, plan.key(plan.supervisor)) as transport:
+        async with connect_nats(
+            url, plan.supervisor, plan.key(plan.supervisor), ca_file=plan.settings.nats_ca_file
+        ) as transport:
             bus = Bus(transport, plan.supervisor, token_hex(6), VERSION)
             async with bus.running():
                 if plan.supervisor == SUPERVISOR:
@@ -257,6 +258,8 @@ async def _supervisor_bus(url: str, plan: Plan, kept: list[Kept]) -> AsyncGenera
                 yield bus
     except* NoRoomError as errors:
         raise _without_room(plan, _first(errors)) from None
+    except* UnconnectedError as errors:
+        raise FaultError(fault(Code.CONFIG_INVALID, f"nats_url: {_first(errors)}", field="nats_url")) from None
     except* TransportError as errors:
         message = f"nats_url: {_first(errors)}; check WEFT_NATS_URL, and that the server has JetStream"
         raise FaultError(fault(Code.CONFIG_INVALID, message, field="nats_url")) from None

@@ -11,11 +11,13 @@ from subprocess import run
 import anyio
 import anyio.lowlevel
 import pytest
+import trustme
 from nats.errors import Error, SlowConsumerError
 from nats.js.api import KeyValueConfig
 from structlog.testing import capture_logs
 
 from bus import Bus, TransportError
+from bus.errors import UnconnectedError
 from bus.nats import keys
 from bus.nats.server import adopt_streams, configuration, find_binary
 from bus.nats.transport import SERVER_COMPLAINED, connect
@@ -125,6 +127,47 @@ async def test_what_is_forbidden_is_told(tmp_path: Path) -> None:
             assert any("publish" in reason.lower() and "tool.x" in reason for reason in complaints)
             assert any("subscription" in reason.lower() and "tool.>" in reason for reason in complaints)
             assert transport.connected
+
+
+async def test_a_server_is_spoken_to_by_tls_alone_where_its_address_says_so(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    authority, other = trustme.CA(), trustme.CA()
+    certificate = authority.issue_cert("127.0.0.1")
+    files = {name: str(tmp_path / f"{name}.pem") for name in ("ca", "other", "key", "chain")}
+    authority.cert_pem.write_to_path(files["ca"])
+    other.cert_pem.write_to_path(files["other"])
+    certificate.private_key_pem.write_to_path(files["key"])
+    certificate.cert_chain_pems[0].write_to_path(files["chain"])
+    tls = ("--tls", "--tlscert", files["chain"], "--tlskey", files["key"])
+    with anyio.fail_after(TEST_S):
+        async with serve_open_nats(tmp_path / "tls", *tls) as url, serve_open_nats(tmp_path / "clear") as clear:
+            heard: list[BusMessage] = []
+            address, unsafe = (f"tls://{one.rpartition('/')[2]}" for one in (url, clear))
+            async with connect(address, "asker", ca_file=files["ca"]) as transport:
+                await transport.subscribe("here", note(heard))
+                await transport.publish("here", b"x")
+                await until(lambda: bool(heard))
+
+            for where, trusted, reason in (
+                (address, "", "certificate is not accepted"),
+                (address, files["other"], "certificate is not accepted"),
+                (address, files["key"] + "x", "holds no certificate"),
+                (unsafe, files["ca"], "asks for no TLS"),
+                ("tls://127.0.0.1:1", files["ca"], "no nats-server listens there"),
+            ):
+                with pytest.raises(UnconnectedError, match=reason):
+                    async with connect(where, "asker", ca_file=trusted, connect_timeout_s=2):
+                        pass
+            assert not [one for one in caplog.records if one.name == "asyncio"]
+
+
+async def test_who_is_not_known_to_the_server_is_told_so(tmp_path: Path) -> None:
+    with anyio.fail_after(TEST_S):
+        async with serve_nats(tmp_path, GRANTS) as server:
+            with pytest.raises(UnconnectedError, match="knows no such key"):
+                async with connect(server.url, "asker", keys.new(), connect_timeout_s=2):
+                    pass
 
 
 async def test_a_fetcher_has_no_business_with_tools(tmp_path: Path) -> None:

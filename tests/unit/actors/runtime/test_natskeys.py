@@ -107,7 +107,8 @@ async def test_who_looks_on_is_known_by_the_keys_of_a_nats_that_was_joined(
     write_ready(ready_path(tmp_path), Ready(rest="", mcp="", nats=URL, key_file="", pid=os.getpid()))
     shown: list[tuple[str, NKey | None]] = []
 
-    def connect_nats(url: str, _: str, key: NKey | None) -> None:
+    def connect_nats(url: str, _: str, key: NKey | None, *, ca_file: str) -> None:
+        assert not ca_file
         shown.append((url, key))
         raise TransportError(url)
 
