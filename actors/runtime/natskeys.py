@@ -18,7 +18,7 @@ from actors.registry import GATEWAY, kinds
 from actors.settings import Settings
 from bus.nats import keys
 from bus.nats.keys import NKey
-from bus.nats.server import accounts_block
+from bus.nats.server import CLIENT_PINGS, accounts_block
 from bus.permissions import EVERYTHING, OBSERVER, Grant, host, observer, offerer, onlooker
 from protocol.faults import Code, FaultError, fault
 
@@ -80,7 +80,7 @@ def write_accounts(folder: Path, offers: Collection[str] = ()) -> tuple[Path, Pa
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with os.fdopen(os.open(secrets, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             file.write(msgspec.json.format(msgspec.json.encode(seeds)))
-        accounts.write_text(accounts_block(public) + "\n")
+        accounts.write_text(f"{CLIENT_PINGS}\n{accounts_block(public)}\n")
     except OSError as error:
         message = f"{secrets} cannot be written ({error.strerror}); name another folder"
         raise FaultError(fault(Code.CONFIG_INVALID, message, field="folder")) from None

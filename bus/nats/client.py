@@ -99,14 +99,28 @@ class HearingClient(Client):
             raise Error(WITHOUT_TLS)
         await super()._process_info(info, initial_connection)
 
+    async def _attempt_reconnect(self) -> None:
+        """Drop the connection that broke, and look for another: over TLS a goodbye is waited for, 30 s of a dead peer.
+
+        Until then nats-py tells nobody that the connection is lost.
+        """
+        if (writer := self._writer("_bare_io_writer")) is not None:
+            writer.transport.abort()
+        await super()._attempt_reconnect()
+
     def _join_stream(self) -> None:
         """Join the reader of a stream that was turned into TLS to what it reads from: nats-py leaves that out.
 
         Without it nothing slows a server down that sends more than is read, and each end of a connection is warned of.
         """
-        writer = getattr(self._transport, "_io_writer", None)
-        if isinstance(writer, asyncio.StreamWriter) and writer.get_extra_info("sslcontext") is not None:
+        writer = self._writer("_io_writer")
+        if writer is not None and writer.get_extra_info("sslcontext") is not None:
             writer.transport.get_protocol().connection_made(writer.transport)
+
+    def _writer(self, name: str) -> asyncio.StreamWriter | None:
+        """Return what writes to the connection, or the bare one below TLS; a WebSocket has neither."""
+        writer = getattr(self._transport, name, None)
+        return writer if isinstance(writer, asyncio.StreamWriter) else None
 
     async def _process_pong(self) -> None:
         if self._pongs and self._pongs[0].done():

@@ -32,6 +32,7 @@ def test_everybody_gets_a_key_of_which_no_server_learns_the_secret_half(tmp_path
     accounts, secrets = write_accounts(tmp_path / "new" / "keys", ["dice"])
 
     text = accounts.read_text()
+    assert text.startswith('ping_interval: "5s"')  # a host that is cut off gets no work for long
     seeds = msgspec.json.decode(secrets.read_bytes(), type=dict[str, str])
     assert seeds.keys() >= {SUPERVISOR, HOST, "dice", "dice store", *ACTORS}
     for name in ACTORS:
