@@ -98,7 +98,10 @@ def read_keys(settings: Settings) -> dict[str, NKey]:
     try:
         seeds = msgspec.json.decode(Path(settings.nats_keys).read_bytes(), type=dict[str, str])
         return {name: keys.of_seed(seed) for name, seed in seeds.items()}
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        message = f"nats_keys: {settings.nats_keys} cannot be read ({error.strerror}); weft nats makes such a file"
+        raise FaultError(fault(Code.CONFIG_INVALID, message, field="nats_keys")) from None
+    except ValueError as error:
         message = f"nats_keys: {settings.nats_keys} holds no nkeys ({type(error).__name__}); make them with: weft nats"
         raise FaultError(fault(Code.CONFIG_INVALID, message, field="nats_keys")) from None
 

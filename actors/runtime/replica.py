@@ -62,6 +62,8 @@ class ReplicaSpec(Struct, frozen=True, kw_only=True):
     """Where each setting comes from, for the gateway, which tells an operator."""
     seals: dict[str, bytes] = {}
     """The key of each purpose that the actor is trusted with."""
+    vault: str = ""
+    """By what the root of those keys is known."""
     variables: dict[str, str] = {}
     """Those variables of the environment that are withheld from all others."""
 
@@ -94,6 +96,7 @@ async def _serve(
 ) -> None:
     bus = Bus(transport, spec.actor, spec.replica, VERSION, (kind.__doc__ or "").partition("\n")[0])
     bus.restarts = spec.restarts
+    bus.vault = spec.vault
     bus.seal = Seal(spec.seals) if spec.seals else None
     if spec.actor == GATEWAY:
         bus.observing = partial(

@@ -47,6 +47,9 @@ from protocol.subjects import CAPTURE, RUN, table
 
 START_TIMEOUT_S = 60.0
 
+VAULT_WAIT_MS = 1_000
+"""How long one who takes part already gets to say which vault key he has."""
+
 
 Kept = Bucket[Any] | Objects | Journal[Any] | Work[Any]
 
@@ -156,6 +159,8 @@ async def running(plan: Plan, spawner: Spawner, folder: Path) -> AsyncGenerator[
         _supervisor_bus(url, plan, kept) as bus,
     ):
         await supervisor.listen(bus)
+        if plan.settings.nats_url:
+            await _compare_vaults(plan, bus)
         if plan.supervisor == SUPERVISOR:
             for entry in kept:
                 await bus.prepare(entry)
@@ -172,6 +177,25 @@ async def running(plan: Plan, spawner: Spawner, folder: Path) -> AsyncGenerator[
                 _close_port(plan, slots.get(GATEWAY, []))
                 for name in ACTORS:
                     await supervisor.stop(slots.get(name, []), plan.settings.drain_ms / 1000)
+
+
+async def _compare_vaults(plan: Plan, bus: Bus) -> None:
+    """Look whether those who take part already have the vault key of this host.
+
+    With another one it would refuse what they have sealed: their runs, keys and logins.
+
+    Raises:
+        FaultError: CONFIG_INVALID: they have another one.
+    """
+    own = plan.root.fingerprint if plan.root else ""
+    live = await bus.replicas(VAULT_WAIT_MS, enough=lambda live: any(one.vault for one in live))
+    other = next((one for one in live if one.vault not in {"", own}), None)
+    if other is not None:
+        what = (
+            f"vault_key: {other.actor} on the host {other.host} has another one, and all hosts of a NATS need the same"
+        )
+        cure = f"Set {env_name('vault_key')} here to theirs; the first host may have it in the file vault-key."
+        raise invalid("vault_key", what, cure)
 
 
 def _kept(plan: Plan) -> list[Kept]:
@@ -313,6 +337,7 @@ def _slot(plan: Plan, spawner: Spawner, name: str, url: str) -> Slot:
             observer=plan.observer if gateway else None,
             origins=dict(plan.origins) if gateway else {},
             seals=seals,
+            vault=plan.root.fingerprint if plan.root else "",
             variables=variables,
         )
         return await spawner.replica(spec, plan.listener if gateway else None)

@@ -86,7 +86,11 @@ class HearingClient(Client):
             if self._transport is not None:
                 self._transport.close()  # type: ignore[no-untyped-call]  # nats-py is half typed
             raise
+
+    def _connect_command(self) -> bytes:
+        """Return what is said first, once TLS stands where it is asked for."""
         self._join_stream()
+        return super()._connect_command()
 
     async def _process_info(self, info: dict[str, Any], initial_connection: bool = False) -> None:  # noqa: FBT001, FBT002 - as nats-py has it
         """Refuse a server that speaks in the clear where the address says TLS: nats-py would show it who we are.
@@ -231,12 +235,16 @@ def trusted(ca_file: str) -> ssl.SSLContext:
         raise UnconnectedError(msg) from error
 
 
+_NO_AUTHORITY = (18, 19, 20, 21)
+"""What OpenSSL says of a certificate that no authority speaks for which is known here (X509_V_ERR_*)."""
+
+
 def reason_of(error: Exception) -> str:
     """Say in words for an operator why no connection comes about, or what the server complains of."""
     match error:
         case ssl.SSLCertVerificationError():
-            why = error.verify_message.rstrip(".")
-            return f"its certificate is not accepted ({why}); WEFT_NATS_CA_FILE names the authorities to trust"
+            cure = "; WEFT_NATS_CA_FILE names the authorities to trust" if error.verify_code in _NO_AUTHORITY else ""
+            return f"its certificate is not accepted ({error.verify_message.rstrip('.')}){cure}"
         case ConnectionRefusedError():
             return "no nats-server listens there"
         case socket.gaierror():
