@@ -23,7 +23,7 @@ from actors.actor import Actor, grant_like, grant_of, handlers, purposes_of
 from actors.registry import ACTORS, GATEWAY, kinds
 from actors.runtime.natskeys import ONLOOKER, STDIO, SUPERVISOR, key_of, read_keys, supervised_by
 from actors.runtime.natsserver import NatsServer
-from actors.runtime.peers import first_peers, with_another_vault
+from actors.runtime.peers import first_peers, keep_vault_key, with_another_vault
 from actors.runtime.replica import VERSION, ReplicaSpec
 from actors.runtime.resealing import reseal
 from actors.runtime.room import watched_room
@@ -160,6 +160,8 @@ async def running(plan: Plan, spawner: Spawner, folder: Path) -> AsyncGenerator[
         if plan.settings.nats_url:
             await _compare_vaults(plan, bus)
         if plan.supervisor == SUPERVISOR:
+            if plan.root is not None:
+                await keep_vault_key(bus, plan.root.fingerprint)
             for entry in kept:
                 await bus.prepare(entry)
             if plan.root is not None:

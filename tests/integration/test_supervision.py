@@ -387,6 +387,16 @@ async def test_a_host_with_another_vault_key_than_the_others_is_refused(tmp_path
     assert "Set WEFT_VAULT_KEY here to theirs" in said
 
 
+async def test_a_vault_key_that_was_lost_is_told_before_anything_is_sealed_with_another(tmp_path: Path) -> None:
+    for _ in range(2):
+        async with running_weft(tmp_path, ["--actors", "verifier"]):
+            pass
+    (tmp_path / "data" / "vault-key").unlink()
+    said = await refusal(tmp_path, "--actors", "verifier")
+
+    assert said.startswith("error: vault_key: what is kept here was sealed with another one")
+
+
 async def test_a_data_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("no folder")
     said = await refusal(tmp_path)
