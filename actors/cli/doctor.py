@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from actors.cli import terminal
 from actors.cli.checks import Check, CheckState, own_files
-from actors.cli.connection import EdgeRequest, ask_edge, find
+from actors.cli.connection import EdgeRequest, ask_edge, find, quiet
 from actors.cli.options import ConfigFile, DataDir, Json, LogLevel, read
 from actors.cli.peer_checks import joined
 from actors.cli.providers import ask_words, states_of
@@ -48,6 +48,8 @@ def doctor(
     A browser is optional.
     """
     loaded, first = _read(config, data_dir, log_level)
+    if loaded.settings.nats_url:
+        quiet(loaded)  # of what the connection meets, a check says the last
     answers = anyio.run(find, loaded.settings) is not None
     checks = [first, *run_all(loaded.settings, answers=answers)]
     checks.append(anyio.run(storage, loaded, answers))
