@@ -15,7 +15,7 @@ from actors.cli.connection import connected, connected_or_private
 from actors.cli.options import ConfigFile, DataDir, Json, LogLevel, named_place, read
 from actors.cli.root import new_app
 from actors.cli.terminal import not_running
-from actors.settings import Loaded
+from actors.settings import Loaded, secret_variables
 
 MAX_REPLICAS = 256
 
@@ -57,7 +57,7 @@ def up(  # noqa: PLR0913 - the options of a command
     from actors.runner.variables import VARIABLES as KEYS_AND_SECRETS  # noqa: PLC0415 - as above
     from actors.runtime.withheld import withhold  # noqa: PLC0415 - as above
 
-    withheld = withhold((*VARIABLES, *KEYS_AND_SECRETS), anew=not single_process)
+    withheld = withhold((*VARIABLES, *KEYS_AND_SECRETS, *secret_variables()), anew=not single_process)
     loaded = read(config, data_dir, log_level, nats_url=nats, host=host, port=port)
     if ready_file is not None:
         terminal.check_folder(ready_file.parent, "--ready-file")  # it is made
