@@ -122,6 +122,8 @@ class Bus:
         """What opens a connection of one who looks at the whole bus, for a participant that is trusted with that."""
         self.restarts = 0
         """How often this participant was started again in its place."""
+        self.vault = ""
+        """By what the vault key of its host is known."""
         self._places: dict[tuple[str, str], int] = {}
         self._calls = Calls(transport, self.wire)
         self._version = version
@@ -298,6 +300,8 @@ class Bus:
             p99_ms=percentile_ms(recent, 0.99),
             endpoints=endpoints,
             restarts=self.restarts,
+            clock_ms=now_ms(),
+            vault=self.vault,
             memory_bytes=memory_bytes(),
             accounts=by_account(meter.accounts for meter, _ in meters),
             places=tuple(

@@ -275,8 +275,9 @@ class Replies:
     def expect(self, subject: str, timeout_ms: int, *, repeatable: bool) -> tuple[str, asyncio.Future[BusMessage]]:
         """Return an inbox for the answer of `subject`, and the future it will be in.
 
-        The future ends in DeadlineError when the time is over, and in DisconnectedError when the connection breaks or,
-        if the call is `repeatable`, when a replica died that may have had it in hand.
+        The future ends in DeadlineError when the time is over, or in DisconnectedError if the bus is away then. In that
+        it also ends when the connection breaks and, if the call is `repeatable`, when a replica died that may have had
+        it in hand.
         """
         inbox = f"{self._prefix}{token_hex(8)}"  # known to the callee of this call alone
         loop = asyncio.get_running_loop()
@@ -319,7 +320,8 @@ class Replies:
 
     def _overdue(self, inbox: str, timeout_ms: int) -> None:
         subject, _ = self._waiting[inbox]
-        self._fail(inbox, DeadlineError(subject, timeout_ms))
+        is_away = not self._transport.connected  # the question, or its answer, waits here for the bus
+        self._fail(inbox, DisconnectedError(subject) if is_away else DeadlineError(subject, timeout_ms))
 
     def _fail(self, inbox: str, error: Exception) -> None:
         _, future = self._waiting.get(inbox, ("", None))

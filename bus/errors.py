@@ -84,6 +84,10 @@ class TransportError(FaultError):
         return self.reason
 
 
+class UnconnectedError(TransportError):
+    """No connection came about at all: the address, the certificate or the key is at fault, or nobody is there."""
+
+
 class StorageFullError(TransportError):
     """Something could not be written for want of room on the disk or in JetStream; it can be once there is some."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Mapping
 from contextvars import Token
 from threading import Thread
@@ -42,7 +43,12 @@ class OtelTracing:
     def __init__(self, service: str, replica: str) -> None:
         """Record as `service`; the standard OTEL_* variables say where to and how."""
         resource = Resource.create(
-            {"service.name": service, "service.namespace": "weft", "service.instance.id": replica}
+            {
+                "service.name": service,
+                "service.namespace": "weft",
+                "service.instance.id": replica,
+                "host.name": socket.gethostname(),
+            }
         )
         self._provider = TracerProvider(resource=resource, shutdown_on_exit=False)
         self._provider.add_span_processor(

@@ -17,6 +17,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 KEY_BYTES = 32
 _LABEL = "weft 1"
 _NONCE_BYTES = 12
+_FINGERPRINT_BYTES = 8
 
 
 class UnsealError(Exception):
@@ -60,6 +61,15 @@ class Seal:
             ValueError: this is no root.
         """
         return {purpose: self._derive(purpose) for purpose in purposes}
+
+    @property
+    def fingerprint(self) -> str:
+        """By what a root is known to those who have the same; it says nothing of the root.
+
+        Raises:
+            ValueError: this is no root.
+        """
+        return self.digest(b"", "fingerprint")[:_FINGERPRINT_BYTES].hex()
 
     def holds(self, purpose: str) -> bool:
         """Return whether there is a key for a purpose."""

@@ -77,6 +77,10 @@ class Replica(Struct, frozen=True, kw_only=True):
     accounts: dict[str, AccountStats] = {}
     """By the names of accounts, which are no secret."""
     places: tuple[JournalPlace, ...] = ()
+    clock_ms: int = 0
+    """Its clock when it said so, since the epoch."""
+    vault: str = ""
+    """By what the vault key of its host is known, which is no secret: hosts that work together have the same."""
 
 
 class AccountCounts:

@@ -57,6 +57,12 @@ Name = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 """One token of a subject."""
 
 
+class VaultKeyMark(Struct, frozen=True, kw_only=True):
+    """The row `root` of VAULT: by what the vault key is known that all that is kept was sealed with."""
+
+    fingerprint: str
+
+
 class Watch(Struct, frozen=True, kw_only=True):
     """Who wants to hear how far a piece of work is: a replica, and the name by which it knows the work."""
 

@@ -126,6 +126,7 @@ from protocol.replicas import (
     ReplicaReady,
     ReplyTaken,
     StorageFilled,
+    VaultKeyMark,
     WhyAbsent,
 )
 from protocol.routes import (
@@ -379,6 +380,9 @@ REPLICA_GONE = Event("events.actor.gone", ReplicaGone)
 STORAGE_FILLED = Event("events.storage.filled", StorageFilled)
 """Told by who runs the NATS: nats-server itself answers nothing to what it cannot write."""
 
+
+VAULT = Bucket("vault", VaultKeyMark)
+"""Which vault key everything was sealed with; who makes what all others use looks there first."""
 
 SESSIONS = Bucket("sessions", SavedSession, sealed=True)
 """The saved logins, by owner, profile and site; one actor alone has them."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 from msgspec import Struct
 
-from actors.cli.terminal import NotRunningError, first, from_structured, not_running, other_key, unreachable
+from actors.cli.terminal import NotRunningError, first, from_structured, not_joined, not_running, other_key, unreachable
 from actors.runtime.rundir import Ready, read_ready
 from actors.settings import Loaded, Settings
 from protocol.browse import StructuredError
@@ -151,6 +151,9 @@ async def connected(loaded: Loaded, *, stdio: bool = False) -> AsyncGenerator[Bu
         except (FaultError, OSError, ExceptionGroup) as error:
             if not _is_absence(error):
                 raise
+            failure = first(error, FaultError)
+            if settings.nats_url and failure is not None:
+                raise not_joined(failure.fault.message) from None
             ready = None if settings.nats_url else read_ready(settings.data_dir)
             raise _absent(loaded, ready) from None
         yield bus

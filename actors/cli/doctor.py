@@ -19,11 +19,12 @@ from msgspec import Struct
 
 from actors.cli import terminal
 from actors.cli.checks import Check, CheckState, own_files
-from actors.cli.connection import EdgeRequest, ask_edge, find
+from actors.cli.connection import EdgeRequest, ask_edge, find, quiet
 from actors.cli.options import ConfigFile, DataDir, Json, LogLevel, read
+from actors.cli.peer_checks import joined
 from actors.cli.providers import ask_words, states_of
 from actors.runtime.rundir import read_ready
-from actors.settings import Loaded, Setting, Settings, describe, key_file, load
+from actors.settings import Loaded, Setting, Settings, describe, env_name, key_file, load
 from protocol.browse import SCHEMA_VERSION
 from protocol.faults import FaultError
 
@@ -47,6 +48,8 @@ def doctor(
     A browser is optional.
     """
     loaded, first = _read(config, data_dir, log_level)
+    if loaded.settings.nats_url:
+        quiet(loaded)  # of what the connection meets, a check says the last
     answers = anyio.run(find, loaded.settings) is not None
     checks = [first, *run_all(loaded.settings, answers=answers)]
     checks.append(anyio.run(storage, loaded, answers))
@@ -104,7 +107,10 @@ COMFORTABLE_FREE_BYTES = 2_000_000_000
 def run_all(settings: Settings, *, answers: bool) -> Iterator[Check]:
     """Look at everything; `answers` tells whether a running system was heard at its edge."""
     yield python(sys.version_info[:3])
-    yield nats(settings)
+    if settings.nats_url:
+        yield from anyio.run(joined, settings)
+    else:
+        yield nats()
     yield light(settings)
     yield browser(settings)
     yield port(settings, running=answers)
@@ -112,8 +118,9 @@ def run_all(settings: Settings, *, answers: bool) -> Iterator[Check]:
     yield disk(settings.data_dir)
     yield api_key(settings)
     yield from own_files(settings)
-    if settings.fetch_ca_file:
-        yield ca_file(Path(settings.fetch_ca_file))
+    for name in ("fetch_ca_file", "nats_ca_file"):
+        if path := getattr(settings, name):
+            yield ca_file(name, Path(path))
     yield running(settings, answers=answers)
 
 
@@ -125,10 +132,8 @@ def python(version: tuple[int, int, int]) -> Check:
     return Check(name="python", state=CheckState.MISSING, detail=detail, cure="Install Python 3.11 or newer.")
 
 
-def nats(settings: Settings) -> Check:
-    """Look for the nats-server that `weft up` starts, unless there is one to join."""
-    if settings.nats_url:
-        return Check(name="nats", state=CheckState.OK, detail="joins the NATS of nats_url")
+def nats() -> Check:
+    """Look for the nats-server that `weft up` starts."""
     from bus.nats.server import find_binary  # noqa: PLC0415 - costs 50 ms
 
     server = find_binary()
@@ -280,12 +285,12 @@ def api_key(settings: Settings) -> Check:
     return Check(name="api_key", state=CheckState.OK, detail=f"{path} ({mode:04o})")
 
 
-def ca_file(path: Path) -> Check:
+def ca_file(setting: str, path: Path) -> Check:
     """See whether the file of certificate authorities can be read."""
     if os.access(path, os.R_OK):
-        return Check(name="fetch_ca_file", state=CheckState.OK, detail=str(path))
-    cure = "Correct WEFT_FETCH_CA_FILE, or leave it empty for the usual authorities."
-    return Check(name="fetch_ca_file", state=CheckState.MISSING, detail=f"{path} cannot be read", cure=cure)
+        return Check(name=setting, state=CheckState.OK, detail=str(path))
+    cure = f"Correct {env_name(setting)}, or leave it empty for the usual authorities."
+    return Check(name=setting, state=CheckState.MISSING, detail=f"{path} cannot be read", cure=cure)
 
 
 async def models(loaded: Loaded, online: bool) -> Check:  # noqa: FBT001 - anyio passes it by place

@@ -239,6 +239,13 @@ def unreachable(data_dir: Path, nats: str) -> NotRunningError:
     return NotRunningError(fault(Code.INTERNAL_UNAVAILABLE, message, actions=(join, again)))
 
 
+def not_joined(why: str) -> NotRunningError:
+    """Make the error for a NATS that the settings name, and that this program cannot join."""
+    doctor = Action(action="check_settings", description="See what is missing, and its cure: weft doctor")
+    again = Action(action="retry", description="Wait a moment and try again: that NATS may be starting.", priority=2)
+    return NotRunningError(fault(Code.INTERNAL_UNAVAILABLE, f"nats_url: {why}", actions=(doctor, again)))
+
+
 def first(error: BaseException, kind: type[E]) -> E | None:
     """Find the exception of a kind that an exception is, or that the group of a task group holds."""
     return next((one for one in _flat(error) if isinstance(one, kind)), None)

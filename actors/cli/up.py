@@ -15,7 +15,7 @@ from actors.cli.connection import connected, connected_or_private
 from actors.cli.options import ConfigFile, DataDir, Json, LogLevel, named_place, read
 from actors.cli.root import new_app
 from actors.cli.terminal import not_running
-from actors.settings import Loaded
+from actors.settings import Loaded, secret_variables
 
 MAX_REPLICAS = 256
 
@@ -57,7 +57,7 @@ def up(  # noqa: PLR0913 - the options of a command
     from actors.runner.variables import VARIABLES as KEYS_AND_SECRETS  # noqa: PLC0415 - as above
     from actors.runtime.withheld import withhold  # noqa: PLC0415 - as above
 
-    withheld = withhold((*VARIABLES, *KEYS_AND_SECRETS), anew=not single_process)
+    withheld = withhold((*VARIABLES, *KEYS_AND_SECRETS, *secret_variables()), anew=not single_process)
     loaded = read(config, data_dir, log_level, nats_url=nats, host=host, port=port)
     if ready_file is not None:
         terminal.check_folder(ready_file.parent, "--ready-file")  # it is made
@@ -173,7 +173,7 @@ def _print_table(replicas: tuple[Replica, ...], now: int) -> None:
         names = (one.actor, one.replica, one.host, str(one.pid), one.version)
         counts = (one.in_flight, one.queued, one.served, one.errors)
         latency = (f"{one.p50_ms:.1f}", f"{one.p99_ms:.1f}")
-        cells = (*names, terminal.duration_text(now - one.started), *map(str, counts), *latency)
+        cells = (*names, terminal.duration_text(max(now - one.started, 0)), *map(str, counts), *latency)
         table.add_row(*map(terminal.one_line, cells), style="yellow" if one.errors else None)
     terminal.table(table)
 

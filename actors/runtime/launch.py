@@ -27,7 +27,15 @@ from actors.runtime.rundir import Ready, claimed, read_ready, ready_path, write_
 from actors.runtime.spawners import Spawner, processes, tasks, zygote_process
 from actors.runtime.system import Plan, System, listen, running
 from actors.runtime.withheld import Withheld, withhold
-from actors.settings import Loaded, Settings, key_file, resolve_api_key, resolve_vault_key, vault_key_file
+from actors.settings import (
+    Loaded,
+    Settings,
+    key_file,
+    resolve_api_key,
+    resolve_vault_key,
+    vault_key_file,
+    with_secrets,
+)
 from bus import Bus, TransportError, telemetry
 from bus.nats import keys
 from bus.nats.transport import connect as connect_nats
@@ -67,20 +75,22 @@ def up(
     with claimed(settings.data_dir), ExitStack() as stack:
         telemetry.load_tracing()
         kinds_by_name = warmed(actors)
-        for kind in kinds_by_name.values():
-            kind.check(settings)
         # The zygote comes first: keys and the listening socket are none of its business.
         kept = withheld or Withheld()
         zygote = None if single_process else zygote_process(replica_main, kept, fork=_forks(settings))
         control = stack.enter_context(zygote) if zygote else None
+        variables = kept.read()
+        loaded = with_secrets(loaded, variables)
+        for kind in kinds_by_name.values():
+            kind.check(loaded.settings)
         settings = msgspec.structs.replace(
-            settings, api_key=resolve_api_key(settings), vault_key=resolve_vault_key(settings)
+            loaded.settings, api_key=resolve_api_key(loaded.settings), vault_key=resolve_vault_key(loaded.settings)
         )
         listener = None
         if GATEWAY in actors:
             listener = stack.enter_context(listen("port", settings.host, settings.port))
             settings = msgspec.structs.replace(settings, port=listener.getsockname()[1])
-        plan = Plan(settings, dict(actors), kinds_by_name, listener, withheld=kept.read(), origins=loaded.origins)
+        plan = Plan(settings, dict(actors), kinds_by_name, listener, withheld=variables, origins=loaded.origins)
         return anyio.run(partial(_up, plan, control, ready_file))
 
 
@@ -195,7 +205,7 @@ async def connect(settings: Settings, *, stdio: bool = False) -> AsyncGenerator[
         settings = msgspec.structs.replace(settings, nats_url=url)
     key = key_of(settings, name) if settings.nats_url else keys.derived(resolve_api_key(settings), purpose)
     try:
-        async with connect_nats(url, name, key) as transport:
+        async with connect_nats(url, name, key, ca_file=settings.nats_ca_file) as transport:
             bus = Bus(transport, name, token_hex(6), VERSION)
             bus.seal = _seal(settings) if stdio else None
             async with bus.running():

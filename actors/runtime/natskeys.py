@@ -18,7 +18,7 @@ from actors.registry import GATEWAY, kinds
 from actors.settings import Settings
 from bus.nats import keys
 from bus.nats.keys import NKey
-from bus.nats.server import accounts_block
+from bus.nats.server import CLIENT_PINGS, accounts_block
 from bus.permissions import EVERYTHING, OBSERVER, Grant, host, observer, offerer, onlooker
 from protocol.faults import Code, FaultError, fault
 
@@ -80,7 +80,7 @@ def write_accounts(folder: Path, offers: Collection[str] = ()) -> tuple[Path, Pa
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with os.fdopen(os.open(secrets, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             file.write(msgspec.json.format(msgspec.json.encode(seeds)))
-        accounts.write_text(accounts_block(public) + "\n")
+        accounts.write_text(f"{CLIENT_PINGS}\n{accounts_block(public)}\n")
     except OSError as error:
         message = f"{secrets} cannot be written ({error.strerror}); name another folder"
         raise FaultError(fault(Code.CONFIG_INVALID, message, field="folder")) from None
@@ -98,9 +98,17 @@ def read_keys(settings: Settings) -> dict[str, NKey]:
     try:
         seeds = msgspec.json.decode(Path(settings.nats_keys).read_bytes(), type=dict[str, str])
         return {name: keys.of_seed(seed) for name, seed in seeds.items()}
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        message = f"nats_keys: {settings.nats_keys} cannot be read ({error.strerror}); weft nats makes such a file"
+        raise FaultError(fault(Code.CONFIG_INVALID, message, field="nats_keys")) from None
+    except ValueError as error:
         message = f"nats_keys: {settings.nats_keys} holds no nkeys ({type(error).__name__}); make them with: weft nats"
         raise FaultError(fault(Code.CONFIG_INVALID, message, field="nats_keys")) from None
+
+
+def supervised_by(known: Collection[str]) -> str:
+    """Return by which name a host with the keys of `known` supervises its actors; without keys nobody asks for one."""
+    return HOST if known and SUPERVISOR not in known else SUPERVISOR
 
 
 def key_of(settings: Settings, participant: str) -> NKey | None:

@@ -62,6 +62,8 @@ class ReplicaSpec(Struct, frozen=True, kw_only=True):
     """Where each setting comes from, for the gateway, which tells an operator."""
     seals: dict[str, bytes] = {}
     """The key of each purpose that the actor is trusted with."""
+    vault: str = ""
+    """By what the root of those keys is known."""
     variables: dict[str, str] = {}
     """Those variables of the environment that are withheld from all others."""
 
@@ -75,10 +77,10 @@ async def live(kind: type[Actor], spec: ReplicaSpec, stop: anyio.Event, listener
     traces = telemetry.start_tracing(spec.actor, spec.replica)
     tracing.use(traces)
     try:
-        async with connect(spec.nats_url, spec.actor, spec.key) as transport:
+        async with connect(spec.nats_url, spec.actor, spec.key, ca_file=spec.settings.nats_ca_file) as transport:
             await _serve(kind, spec, transport, stop, listener)
     except* (TransportError, OSError) as errors:
-        log.error(DIED, reason=repr(_first(errors)))  # noqa: TRY400 - the reason says it, a traceback would say no more
+        log.error(DIED, reason=str(_first(errors)) or repr(_first(errors)))  # noqa: TRY400 - the reason says it, a traceback would say no more
     except* Exception:
         log.exception(DIED)
     else:
@@ -94,9 +96,17 @@ async def _serve(
 ) -> None:
     bus = Bus(transport, spec.actor, spec.replica, VERSION, (kind.__doc__ or "").partition("\n")[0])
     bus.restarts = spec.restarts
+    bus.vault = spec.vault
     bus.seal = Seal(spec.seals) if spec.seals else None
     if spec.actor == GATEWAY:
-        bus.observing = partial(connect, spec.nats_url, OBSERVER, spec.observer, pending_limit=MAX_HELD)
+        bus.observing = partial(
+            connect,
+            spec.nats_url,
+            OBSERVER,
+            spec.observer,
+            ca_file=spec.settings.nats_ca_file,
+            pending_limit=MAX_HELD,
+        )
     extra: dict[str, Any] = {"listener": listener} if listener is not None else {}
     if spec.origins:
         extra["origins"] = spec.origins

@@ -42,11 +42,21 @@ def read_ready(data_dir: Path) -> Ready | None:
 
 
 def write_ready(path: Path, ready: Ready) -> None:
-    """Write the file whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Write the file whole or not at all.
+
+    Raises:
+        FaultError: CONFIG_INVALID, when there is no room, or it may not be written.
+    """
     draft = path.with_name(f"{path.name}.{os.getpid()}")
-    draft.write_bytes(msgspec.json.format(msgspec.json.encode(ready)) + b"\n")
-    draft.replace(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft.write_bytes(msgspec.json.format(msgspec.json.encode(ready)) + b"\n")
+        draft.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            draft.unlink()
+        message = f"{path} cannot be written ({error.strerror}); make room on that disk, or choose another place"
+        raise FaultError(fault(Code.CONFIG_INVALID, message, field="data_dir")) from None
 
 
 @contextmanager

@@ -21,8 +21,9 @@ from msgspec import Struct
 
 from actors.actor import Actor, grant_like, grant_of, handlers, purposes_of
 from actors.registry import ACTORS, GATEWAY, kinds
-from actors.runtime.natskeys import HOST, ONLOOKER, STDIO, SUPERVISOR, key_of, read_keys
+from actors.runtime.natskeys import ONLOOKER, STDIO, SUPERVISOR, key_of, read_keys, supervised_by
 from actors.runtime.natsserver import NatsServer
+from actors.runtime.peers import first_peers, keep_vault_key, with_another_vault
 from actors.runtime.replica import VERSION, ReplicaSpec
 from actors.runtime.resealing import reseal
 from actors.runtime.room import watched_room
@@ -33,7 +34,7 @@ from actors.runtime.withheld import named
 from actors.settings import Settings, env_name, key_file
 from actors.settings.loading import invalid
 from bus import Bus, TransportError
-from bus.errors import NoRoomError
+from bus.errors import NoRoomError, UnconnectedError
 from bus.nats import keys
 from bus.nats.keys import NKey
 from bus.nats.transport import connect as connect_nats
@@ -91,8 +92,7 @@ class Plan:
     @property
     def supervisor(self) -> str:
         """By which name the actors are supervised: on a NATS where this host makes nothing by another one."""
-        known = read_keys(self.settings)
-        return HOST if known and SUPERVISOR not in known else SUPERVISOR
+        return supervised_by(read_keys(self.settings))
 
     def users(self) -> dict[str, tuple[NKey, Grant]]:
         """Everybody who may take part: actors, who supervises and observes them, the command line, MCP over stdio."""
@@ -157,7 +157,11 @@ async def running(plan: Plan, spawner: Spawner, folder: Path) -> AsyncGenerator[
         _supervisor_bus(url, plan, kept) as bus,
     ):
         await supervisor.listen(bus)
+        if plan.settings.nats_url:
+            await _compare_vaults(plan, bus)
         if plan.supervisor == SUPERVISOR:
+            if plan.root is not None:
+                await keep_vault_key(bus, plan.root.fingerprint)
             for entry in kept:
                 await bus.prepare(entry)
             if plan.root is not None:
@@ -173,6 +177,23 @@ async def running(plan: Plan, spawner: Spawner, folder: Path) -> AsyncGenerator[
                 _close_port(plan, slots.get(GATEWAY, []))
                 for name in ACTORS:
                     await supervisor.stop(slots.get(name, []), plan.settings.drain_ms / 1000)
+
+
+async def _compare_vaults(plan: Plan, bus: Bus) -> None:
+    """Look whether those who take part already have the vault key of this host.
+
+    With another one it would refuse what they have sealed: their runs, keys and logins.
+
+    Raises:
+        FaultError: CONFIG_INVALID: they have another one.
+    """
+    other = with_another_vault(await first_peers(bus), plan.root.fingerprint if plan.root else "")
+    if other is not None:
+        what = (
+            f"vault_key: {other.actor} on the host {other.host} has another one, and all hosts of a NATS need the same"
+        )
+        cure = f"Set {env_name('vault_key')} here to theirs; the first host may have it in the file vault-key."
+        raise invalid("vault_key", what, cure)
 
 
 def _kept(plan: Plan) -> list[Kept]:
@@ -248,7 +269,9 @@ async def _nats(
 async def _supervisor_bus(url: str, plan: Plan, kept: list[Kept]) -> AsyncGenerator[Bus]:
     """Take part as the supervisor, which makes what all others use."""
     try:
-        async with connect_nats(url, plan.supervisor, plan.key(plan.supervisor)) as transport:
+        async with connect_nats(
+            url, plan.supervisor, plan.key(plan.supervisor), ca_file=plan.settings.nats_ca_file
+        ) as transport:
             bus = Bus(transport, plan.supervisor, token_hex(6), VERSION)
             async with bus.running():
                 if plan.supervisor == SUPERVISOR:
@@ -257,6 +280,8 @@ async def _supervisor_bus(url: str, plan: Plan, kept: list[Kept]) -> AsyncGenera
                 yield bus
     except* NoRoomError as errors:
         raise _without_room(plan, _first(errors)) from None
+    except* UnconnectedError as errors:
+        raise FaultError(fault(Code.CONFIG_INVALID, f"nats_url: {_first(errors)}", field="nats_url")) from None
     except* TransportError as errors:
         message = f"nats_url: {_first(errors)}; check WEFT_NATS_URL, and that the server has JetStream"
         raise FaultError(fault(Code.CONFIG_INVALID, message, field="nats_url")) from None
@@ -310,6 +335,7 @@ def _slot(plan: Plan, spawner: Spawner, name: str, url: str) -> Slot:
             observer=plan.observer if gateway else None,
             origins=dict(plan.origins) if gateway else {},
             seals=seals,
+            vault=plan.root.fingerprint if plan.root else "",
             variables=variables,
         )
         return await spawner.replica(spec, plan.listener if gateway else None)

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from actors.settings.keys import key_file, resolve_api_key, resolve_vault_key, vault_key_file
-from actors.settings.loading import Loaded, Setting, describe, env_name, load, text_of
+from actors.settings.loading import (
+    Loaded,
+    Setting,
+    describe,
+    env_name,
+    load,
+    secret_variables,
+    text_of,
+    with_secrets,
+)
 from actors.settings.settings import Settings, masked
 
 __all__ = [
@@ -17,6 +26,8 @@ __all__ = [
     "masked",
     "resolve_api_key",
     "resolve_vault_key",
+    "secret_variables",
     "text_of",
     "vault_key_file",
+    "with_secrets",
 ]

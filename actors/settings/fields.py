@@ -61,6 +61,13 @@ class SystemSettings(Struct, frozen=True, kw_only=True):
     nats_keys: Annotated[
         str, Meta(description="File of the nkeys of this host's participants on the NATS of `nats_url` (`weft nats`).")
     ] = ""
+    nats_ca_file: Annotated[
+        str,
+        Meta(
+            description="PEM file of the certificate authorities to trust for the NATS of `nats_url`, such as one of "
+            "your own; empty: those of this machine."
+        ),
+    ] = ""
     nats_port: Annotated[Port, Meta(description="Port of the NATS server of our own; 0 takes a free one.")] = 0
     allow_private: Annotated[
         tuple[str, ...],

@@ -75,6 +75,23 @@ def load(*, config_file: Path | None, overrides: Mapping[str, Any], environ: Map
     return Loaded(Settings(**values), origins)
 
 
+def secret_variables() -> tuple[str, ...]:
+    """Return the variables of the settings that nobody gets to see."""
+    return tuple(sorted(map(env_name, SECRETS)))
+
+
+def with_secrets(loaded: Loaded, variables: Mapping[str, str]) -> Loaded:
+    """Add the secret settings that stand in `variables`, as from the environment, which they were withheld from.
+
+    Raises:
+        FaultError: CONFIG_INVALID, naming the setting and the way out.
+    """
+    values = {name: variables[env_name(name)] for name in sorted(SECRETS) if env_name(name) in variables}
+    made = {name: _convert(name, text, env_name(name)) for name, text in values.items()}
+    settings = msgspec.structs.replace(loaded.settings, **made)
+    return Loaded(settings, {**loaded.origins, **{name: env_name(name) for name in made}})
+
+
 def describe(loaded: Loaded | None = None) -> tuple[Setting, ...]:
     """Explain every setting, with the values of `loaded`, or else the defaults; no secret is shown."""
     return tuple(_row(field, loaded) for field in msgspec.structs.fields(Settings))

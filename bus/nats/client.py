@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+import ssl
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable
 from contextlib import contextmanager
@@ -17,7 +19,7 @@ from nats.errors import Error
 from nats.js import JetStreamContext
 from nats.js.errors import APIError
 
-from bus.errors import StorageFullError, TransportError
+from bus.errors import StorageFullError, TransportError, UnconnectedError
 
 T = TypeVar("T")
 
@@ -28,6 +30,8 @@ STREAM_FULL = 10077
 
 FULL = frozenset({STREAM_FULL, 10002, 10023, 10047})
 """Codes of the JetStream API for that, and for an account, a server and a disk that have no room for anything more."""
+
+WITHOUT_TLS = "the server asks for no TLS, which its address has to be spoken to by"
 
 SERVER_API = "$JS.API"
 """The prefix of the JetStream API in the account that has it."""
@@ -82,6 +86,45 @@ class HearingClient(Client):
             if self._transport is not None:
                 self._transport.close()  # type: ignore[no-untyped-call]  # nats-py is half typed
             raise
+
+    def _connect_command(self) -> bytes:
+        """Return what is said first, once TLS stands where it is asked for."""
+        self._join_stream()
+        return super()._connect_command()
+
+    async def _process_info(self, info: dict[str, Any], initial_connection: bool = False) -> None:  # noqa: FBT001, FBT002 - as nats-py has it
+        """Refuse a server that speaks in the clear where the address says TLS: nats-py would show it who we are.
+
+        Raises:
+            Error: the server asks for no TLS.
+        """
+        server = self._current_server
+        if initial_connection and server is not None and server.uri.scheme == "tls" and not info.get("tls_required"):
+            raise Error(WITHOUT_TLS)
+        await super()._process_info(info, initial_connection)
+
+    async def _attempt_reconnect(self) -> None:
+        """Drop the connection that broke, and look for another: over TLS a goodbye is waited for, 30 s of a dead peer.
+
+        Until then nats-py tells nobody that the connection is lost.
+        """
+        if (writer := self._writer("_bare_io_writer")) is not None:
+            writer.transport.abort()
+        await super()._attempt_reconnect()
+
+    def _join_stream(self) -> None:
+        """Join the reader of a stream that was turned into TLS to what it reads from: nats-py leaves that out.
+
+        Without it nothing slows a server down that sends more than is read, and each end of a connection is warned of.
+        """
+        writer = self._writer("_io_writer")
+        if writer is not None and writer.get_extra_info("sslcontext") is not None:
+            writer.transport.get_protocol().connection_made(writer.transport)
+
+    def _writer(self, name: str) -> asyncio.StreamWriter | None:
+        """Return what writes to the connection, or the bare one below TLS; a WebSocket has neither."""
+        writer = getattr(self._transport, name, None)
+        return writer if isinstance(writer, asyncio.StreamWriter) else None
 
     async def _process_pong(self) -> None:
         if self._pongs and self._pongs[0].done():
@@ -177,3 +220,41 @@ def translated_errors() -> Generator[None]:
         yield
     except FAILURES as error:
         raise failure(error) from error
+
+
+def trusted(ca_file: str) -> ssl.SSLContext:
+    """Load the authorities whose certificates a server may show, instead of those of this machine; it reads a file.
+
+    Raises:
+        UnconnectedError: there is no such file, or it holds no certificate.
+    """
+    try:
+        return ssl.create_default_context(cafile=ca_file)
+    except OSError as error:
+        msg = f"WEFT_NATS_CA_FILE: {ca_file} holds no certificate in PEM ({error.strerror or error})"
+        raise UnconnectedError(msg) from error
+
+
+_NO_AUTHORITY = (18, 19, 20, 21)
+"""What OpenSSL says of a certificate that no authority speaks for which is known here (X509_V_ERR_*)."""
+
+
+def reason_of(error: Exception) -> str:
+    """Say in words for an operator why no connection comes about, or what the server complains of."""
+    match error:
+        case ssl.SSLCertVerificationError():
+            cure = "; WEFT_NATS_CA_FILE names the authorities to trust" if error.verify_code in _NO_AUTHORITY else ""
+            return f"its certificate is not accepted ({error.verify_message.rstrip('.')}){cure}"
+        case ConnectionRefusedError():
+            return "no nats-server listens there"
+        case socket.gaierror():
+            return "nobody knows that name"
+        case TimeoutError():
+            return "it does not answer in time"
+        case Error() if "authorization violation" in str(error).lower():
+            return (
+                "it knows no such key or password; WEFT_NATS_KEYS and the accounts that it includes have to come from "
+                "the same run of weft nats"
+            )
+        case _:
+            return str(error) or type(error).__name__

@@ -41,6 +41,10 @@ def find_binary() -> Path | None:
     return installed or (Path(on_path) if on_path else None)
 
 
+CLIENT_PINGS = 'ping_interval: "5s"\nping_max: 2'
+"""How soon a server of several hosts gives up a client that is silent; by itself it hands it work for minutes."""
+
+
 class StreamOnDisk(Struct, frozen=True):
     """A stream as a server has left it: what it may take (-1: anything), and what its files take."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+import ssl
 import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -13,6 +14,7 @@ from typing import Any, cast
 
 import anyio
 import structlog
+from anyio import to_thread
 from msgspec import Struct
 from nats.aio.client import Client
 from nats.aio.msg import Msg
@@ -20,9 +22,9 @@ from nats.aio.subscription import Subscription as NatsSubscription
 from nats.errors import Error, MaxPayloadError, SlowConsumerError
 from nats.js import JetStreamContext
 
-from bus.errors import ForbiddenError, TransportError
+from bus.errors import ForbiddenError, TransportError, UnconnectedError
 from bus.nats.claims import ClaimStore, create_claims
-from bus.nats.client import FAILURES, HearingClient, failure, together, translated_errors
+from bus.nats.client import FAILURES, HearingClient, failure, reason_of, together, translated_errors, trusted
 from bus.nats.keys import NKey
 from bus.nats.keyvalue import KeyValue
 from bus.nats.objects import ObjectStore, create
@@ -62,24 +64,27 @@ async def connect(  # noqa: PLR0913 - who connects, where to, and two limits
     key: NKey | None = None,
     *,
     store_url: str = "",
+    ca_file: str = "",
     connect_timeout_s: float = 5.0,
     pending_limit: int = PENDING_LIMIT,
 ) -> AsyncGenerator[NatsTransport]:
     """Take part over connections of its own, by nkey where one is given.
 
-    With a key or a `store_url` what is kept is reached by a second connection, in another account than the bus.
+    With a key or a `store_url` what is kept is reached by a second connection, in another account than the bus. A
+    server's certificate has to be from an authority of `ca_file`, or else of this machine.
 
     Raises:
-        TransportError: nobody answers at `url`, or the key is refused.
+        UnconnectedError: nobody answers at `url`, or one of both does not accept the other.
     """
-    transport = NatsTransport(actor, pending_limit)
+    authorities = await to_thread.run_sync(trusted, ca_file) if ca_file else None
+    transport = NatsTransport(actor, pending_limit, authorities)
     try:
         try:
             with anyio.fail_after(connect_timeout_s):
                 await transport.open(url, key, store_url)
         except (OSError, TimeoutError, Error) as error:
-            msg = f"no connection to NATS at {hide_credentials(url)}: {type(error).__name__}"
-            raise TransportError(msg) from error
+            msg = f"no connection to NATS at {hide_credentials(url)}: {reason_of(transport.client.last_error or error)}"
+            raise UnconnectedError(msg) from error
         yield transport
     finally:
         with anyio.CancelScope(shield=True):
@@ -103,11 +108,16 @@ def _bare(url: str) -> str:
 class NatsTransport:
     """One participant's connection."""
 
-    def __init__(self, actor: str, pending_limit: int = PENDING_LIMIT) -> None:
-        """Take part as `actor`; `open` connects."""
+    def __init__(
+        self, actor: str, pending_limit: int = PENDING_LIMIT, authorities: ssl.SSLContext | None = None
+    ) -> None:
+        """Take part as `actor`, on servers whose certificates `authorities` accept; `open` connects."""
         self._client = HearingClient()
         self._store = self._client
         self._actor = actor
+        self._authorities = authorities
+        self._opened = False
+        self._told_failures: set[str] = set()
         self._pending_limit = pending_limit
         self._tables: dict[str, KeyValue] = {}
         self._queues: dict[str, WorkQueue] = {}
@@ -128,6 +138,7 @@ class NatsTransport:
         await self._connect_both(url, key, store_url)
         with translated_errors():
             await self._client.subscribe(STORAGE_FILLED.wildcard, cb=self._filled)
+        self._opened = True
 
     async def _connect_both(self, url: str, key: NKey | None, store_url: str) -> None:
         if key is None and not store_url:
@@ -162,6 +173,7 @@ class NatsTransport:
             disconnected_cb=lost,
             reconnected_cb=back,
             closed_cb=self._on_closed,
+            tls=self._authorities,
         )
 
     @property
@@ -324,21 +336,34 @@ class NatsTransport:
         if match := _REFUSED.search(str(error)):
             for refused in self._refused:
                 refused(ForbiddenError(self._actor, match[1]))
-        # That it cannot connect is heard 20 times a second until it can, and has been told once, as the loss.
-        level = logging.WARNING if self._client.is_connected else logging.DEBUG
-        log.log(level, SERVER_COMPLAINED, actor=self._actor, reason=str(error) or type(error).__name__)
+        reason = reason_of(error)
+        level = logging.WARNING if self._is_news(reason) else logging.DEBUG
+        log.log(level, SERVER_COMPLAINED, actor=self._actor, reason=reason)
+
+    def _is_news(self, reason: str) -> bool:
+        """Return whether a person should hear of it: why it cannot connect is heard 20 times a second until it can.
+
+        At first the error that `connect` raises says it; later each reason is told once before it is back.
+        """
+        if self._client.is_connected and self._store.is_connected:
+            return True
+        known = reason in self._told_failures or not self._opened
+        self._told_failures.add(reason)
+        return not known
 
     async def _on_lost(self) -> None:
         for callback in list(self._lost):
             await callback()
 
     async def _on_back(self) -> None:
+        self._told_failures.clear()
         await self._call(self._back)
 
     async def _on_store_back(self) -> None:
         await self._call(self._store_back)
 
     async def _on_all_back(self) -> None:
+        self._told_failures.clear()
         await self._call([*self._store_back, *self._back])
 
     async def _call(self, callbacks: list[Callback]) -> None:

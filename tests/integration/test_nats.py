@@ -5,17 +5,21 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 from subprocess import run
 
 import anyio
 import anyio.lowlevel
 import pytest
-from nats.errors import Error, SlowConsumerError
+import trustme
+from anyio.abc import SocketAttribute, SocketStream
+from nats.errors import Error, SlowConsumerError, StaleConnectionError
 from nats.js.api import KeyValueConfig
 from structlog.testing import capture_logs
 
 from bus import Bus, TransportError
+from bus.errors import UnconnectedError
 from bus.nats import keys
 from bus.nats.server import adopt_streams, configuration, find_binary
 from bus.nats.transport import SERVER_COMPLAINED, connect
@@ -125,6 +129,107 @@ async def test_what_is_forbidden_is_told(tmp_path: Path) -> None:
             assert any("publish" in reason.lower() and "tool.x" in reason for reason in complaints)
             assert any("subscription" in reason.lower() and "tool.>" in reason for reason in complaints)
             assert transport.connected
+
+
+def certified(folder: Path) -> tuple[tuple[str, ...], str]:
+    """Make the arguments of a server that speaks TLS, and the file of the authority that its certificate is from."""
+    authority = trustme.CA()
+    certificate = authority.issue_cert("127.0.0.1")
+    ca_file, key, chain = (str(folder / f"{name}.pem") for name in ("ca", "key", "chain"))
+    authority.cert_pem.write_to_path(ca_file)
+    certificate.private_key_pem.write_to_path(key)
+    certificate.cert_chain_pems[0].write_to_path(chain)
+    return ("--tls", "--tlscert", chain, "--tlskey", key), ca_file
+
+
+async def test_a_server_is_spoken_to_by_tls_alone_where_its_address_says_so(
+    tmp_path: Path,
+) -> None:
+    tls, ca_file = certified(tmp_path)
+    other = str(tmp_path / "other.pem")
+    trustme.CA().cert_pem.write_to_path(other)
+    with anyio.fail_after(TEST_S):
+        async with serve_open_nats(tmp_path / "tls", *tls) as url, serve_open_nats(tmp_path / "clear") as clear:
+            heard: list[BusMessage] = []
+            address, unsafe = (f"tls://{one.rpartition('/')[2]}" for one in (url, clear))
+            async with connect(address, "asker", ca_file=ca_file) as transport:
+                await transport.subscribe("here", note(heard))
+                await transport.publish("here", b"x")
+                await until(lambda: bool(heard))
+
+            for where, trusted, reason in (
+                (address, "", "certificate is not accepted .*WEFT_NATS_CA_FILE"),
+                (address, other, "certificate is not accepted .*WEFT_NATS_CA_FILE"),
+                (address.replace("127.0.0.1", "localhost"), ca_file, "not valid for 'localhost'[.)]+$"),
+                (address, other + "x", "holds no certificate"),
+                (unsafe, ca_file, "asks for no TLS"),
+                ("tls://127.0.0.1:1", ca_file, "no nats-server listens there"),
+            ):
+                with pytest.raises(UnconnectedError, match=reason):
+                    async with connect(where, "asker", ca_file=trusted, connect_timeout_s=2):
+                        pass
+
+
+async def test_of_a_server_that_fell_silent_no_goodbye_is_awaited(tmp_path: Path) -> None:
+    """The one of TLS is answered within 30 s or never, and until then nobody heard that the connection is lost."""
+    tls, ca_file = certified(tmp_path)
+    last: list[bytes] = []
+    silent, lost, closed = anyio.Event(), anyio.Event(), anyio.Event()
+
+    async def relay(client: SocketStream) -> None:
+        async with client, await anyio.connect_tcp("127.0.0.1", port) as server, anyio.create_task_group() as both:
+            both.start_soon(pass_on, server, client)
+            with suppress(anyio.BrokenResourceError):
+                async for data in client:
+                    if silent.is_set():
+                        last.append(data)
+                    else:
+                        await server.send(data)
+            closed.set()
+            both.cancel_scope.cancel()
+
+    async def pass_on(server: SocketStream, client: SocketStream) -> None:
+        async for data in server:
+            if not silent.is_set():
+                await client.send(data)
+
+    async def note_lost() -> None:
+        lost.set()
+
+    async def nothing() -> None:
+        return None
+
+    with anyio.fail_after(TEST_S):
+        async with (
+            serve_open_nats(tmp_path / "tls", *tls) as url,
+            await anyio.create_tcp_listener(local_host="127.0.0.1") as listener,
+            anyio.create_task_group() as tasks,
+        ):
+            port = int(url.rpartition(":")[2])
+            tasks.start_soon(listener.serve, relay)
+            address = f"tls://127.0.0.1:{listener.extra_attributes[SocketAttribute.local_port]()}"
+            async with connect(address, "asker", ca_file=ca_file) as transport:
+                transport.watch_connection(lost=note_lost, back=nothing)
+                silent.set()
+                await transport.client._process_op_err(StaleConnectionError())  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # 15 s of missed pings come to this
+                await lost.wait()
+                await closed.wait()
+
+                assert last == []
+            tasks.cancel_scope.cancel()
+
+
+async def test_who_is_not_known_to_the_server_is_told_so(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    tls, ca_file = certified(tmp_path)
+    users = tmp_path / "users.conf"
+    users.write_text(f"authorization {{ users: [ {{ nkey: {keys.new().public} }} ] }}\n")
+    with anyio.fail_after(TEST_S):
+        async with serve_open_nats(tmp_path / "tls", *tls, "-c", str(users)) as url:
+            address = f"tls://{url.rpartition('/')[2]}"
+            with pytest.raises(UnconnectedError, match="knows no such key"):
+                async with connect(address, "asker", keys.new(), ca_file=ca_file, connect_timeout_s=2):
+                    pass
+    assert not [one for one in caplog.records if one.name == "asyncio"]
 
 
 async def test_a_fetcher_has_no_business_with_tools(tmp_path: Path) -> None:

@@ -19,9 +19,13 @@ from anyio.abc import Process
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from actors.registry import ACTORS
+from bus import Bus
 from bus.nats.server import find_binary, read_ports
+from bus.nats.transport import connect
+from bus.seal import Seal, new_key
 from protocol.browse import BrowseResult, StructuredError
 from tests.site import Site, serve_site
+from tests.support.nats import serve_open_nats
 from tests.support.processes import Life, gone, named, session, until
 from tests.support.scale import first
 from tests.support.system import RunningWeft, environment, new_weft, running_weft, stop_process, weft
@@ -367,6 +371,30 @@ async def test_a_nats_that_cannot_be_reached_is_told_without_its_password(tmp_pa
 
     assert f"nats_url: no connection to NATS at nats://127.0.0.1:{port}" in said
     assert "hunter2" not in said
+
+
+async def test_a_host_with_another_vault_key_than_the_others_is_refused(tmp_path: Path) -> None:
+    """It would answer for what they have sealed, and refuse it."""
+    async with serve_open_nats(tmp_path / "nats") as url, connect(url, "keeper") as transport:
+        bus = Bus(transport, "keeper", "k1")
+        bus.vault = Seal.of(new_key()).fingerprint
+        async with bus.running():
+            await bus.open_discovery()
+            await transport.flush()
+            said = await refusal(tmp_path, "--actors", "verifier", WEFT_NATS_URL=url)
+
+    assert said.startswith("error: vault_key: keeper on the host")
+    assert "Set WEFT_VAULT_KEY here to theirs" in said
+
+
+async def test_a_vault_key_that_was_lost_is_told_before_anything_is_sealed_with_another(tmp_path: Path) -> None:
+    for _ in range(2):
+        async with running_weft(tmp_path, ["--actors", "verifier"]):
+            pass
+    (tmp_path / "data" / "vault-key").unlink()
+    said = await refusal(tmp_path, "--actors", "verifier")
+
+    assert said.startswith("error: vault_key: what is kept here was sealed with another one")
 
 
 async def test_a_data_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:

@@ -88,12 +88,14 @@ async def test_a_page_is_one_trace_from_the_edge_to_the_fetch(tmp_path: Path, mo
             serve_site() as site,
             running_weft(tmp_path, mode, OTEL_EXPORTER_OTLP_ENDPOINT=receiver.endpoint) as running,
         ):
-            instances = {str(row["actor"]): row["replica"] for row in await running.replicas()}
+            replicas = await running.replicas()
+            instances = {str(row["actor"]): row["replica"] for row in replicas}
             spans = await traced(running, site.url(f"/article?token={TOKEN}"), receiver)
 
             assert len(spans) == SPANS_OF_A_BROWSE
             assert places(spans) == TREE
             assert {span.service: span.instance for span in spans}.items() <= instances.items()
+            assert {span.host for span in spans} == {row["host"] for row in replicas}
             assert not any(span.failed for span in spans)
             assert not {"traceparent", "tracestate", "baggage"} & site.last("/article").headers.keys()
 

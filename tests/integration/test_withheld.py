@@ -13,6 +13,7 @@ import anyio
 import msgspec
 import pytest
 
+from bus.seal import new_key
 from protocol.models import Provider
 from protocol.routes import ProviderState
 from tests.support.model_dialects import answer_of
@@ -55,6 +56,27 @@ async def test_the_router_alone_has_what_the_environment_and_the_operator_give(t
     assert [path for path in files for key in (GIVEN, STORED) if key.encode() in path.read_bytes()] == []
 
 
+async def test_no_actor_has_the_root_of_all_keys_that_the_environment_gives(tmp_path: Path) -> None:
+    """As on many hosts, which need the same; what an actor seals with is derived from it."""
+    vault, edge = new_key(), "edge-planted-7c41d0aa"
+    async with running_weft(
+        tmp_path,
+        WEFT_VAULT_KEY=vault,
+        WEFT_API_KEY=edge,
+        WEFT_PUSH_APP_ID="1",
+        WEFT_PUSH_KEY="seen",
+        WEFT_PUSH_SECRET="push-planted-1f0b",
+    ) as system:
+        pids = tuple(family(system.ready.pid))
+        names = {pid: Path(f"/proc/{pid}/comm").read_text().strip() for pid in pids}
+        told = [names[pid] for pid in pids if planted(Path(f"/proc/{pid}/environ").read_bytes(), vault, edge)]
+        others = [pid for pid in pids if pid != system.ready.pid]  # the launcher has what it derives from, and hands on
+        held = [(names[pid], key) for pid in others for key in sorted(kept(pid, vault, edge))]
+
+    assert told == []
+    assert held == [("weft:gateway", edge)]
+
+
 async def providers(system: RunningWeft, *words: str, typed: str = "", **settings: str) -> ProviderState:
     """Run `weft providers` with a running Weft, and return how the provider stands."""
     done = await anyio.run_process(
@@ -66,6 +88,11 @@ async def providers(system: RunningWeft, *words: str, typed: str = "", **setting
     )
     assert done.stdout, done.stderr
     return msgspec.json.decode(done.stdout, type=ProviderState)
+
+
+def planted(data: bytes, *words: str) -> bool:
+    """Return whether one of the words is there."""
+    return any(word.encode() in data for word in words)
 
 
 def family(pid: int) -> Iterator[int]:

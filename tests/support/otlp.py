@@ -24,6 +24,7 @@ class Seen:
 
     service: str
     instance: str
+    host: str
     name: str
     kind: Kind
     trace: str
@@ -97,6 +98,7 @@ def _seen(resource: Mapping[str, str], span: trace_pb2.Span) -> Seen:
     return Seen(
         service=resource["service.name"],
         instance=resource["service.instance.id"],
+        host=resource["host.name"],
         name=span.name,
         kind=_KINDS[span.kind],
         trace=span.trace_id.hex(),

@@ -40,7 +40,7 @@ READY_MS = 800
 
 _LOOK_ERRORS = frozenset({503})
 METRICS_MEDIA = CONTENT_TYPE_LATEST
-_REPLICA = ("actor", "replica")
+_PROCESS = ("actor", "replica", "host")
 _ENDPOINT = ("actor", "replica", "subject")
 _KEY = ("actor", "replica", "key")
 _OF_REPLICAS: tuple[tuple[str, str, Callable[[Replica], float]], ...] = (
@@ -123,9 +123,9 @@ class _Figures:
 
     def collect(self) -> Iterator[Metric]:
         for name, text, figure in _OF_REPLICAS:
-            gauge = GaugeMetricFamily(name, text, labels=_REPLICA)
+            gauge = GaugeMetricFamily(name, text, labels=_PROCESS)
             for replica in self._replicas:
-                gauge.add_metric((replica.actor, replica.replica), figure(replica))
+                gauge.add_metric((replica.actor, replica.replica, replica.host), figure(replica))
             yield gauge
         yield self._filled(
             CounterMetricFamily("weft_calls", "Calls answered.", labels=_ENDPOINT), lambda one: one.calls

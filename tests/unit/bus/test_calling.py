@@ -52,6 +52,19 @@ async def test_time_runs_out() -> None:
                 await future
 
 
+async def test_time_that_runs_out_while_the_bus_is_away_says_so() -> None:
+    """More time, which a deadline advises, would not help."""
+    with anyio.fail_after(TEST_S):
+        async with Broker() as broker:
+            transport = broker.connect("a")
+            replies = Replies(transport)
+            _, future = replies.expect("x", 1, repeatable=True)
+            await transport.disconnect()
+
+            with pytest.raises(DisconnectedError):
+                await future
+
+
 async def test_a_broken_connection_fails_all_who_wait() -> None:
     with anyio.fail_after(TEST_S):
         async with Broker() as broker:

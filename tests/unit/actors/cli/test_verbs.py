@@ -20,9 +20,11 @@ from actors.cli.up import app as starting
 from actors.cli.up import parse_actors
 from actors.cli.verbs import app
 from actors.registry import ACTORS
+from actors.runtime import launch
 from actors.runtime.rundir import Ready, ready_path, write_ready
 from actors.runtime.withheld import Withheld
 from actors.settings import Settings
+from bus.errors import UnconnectedError
 from protocol.faults import Code, FaultError, fault
 from tests.support.scale import one_in
 from tests.unit.actors.cli.cli_data import REPLICA, FakeBus, FakeLaunch, connected_to
@@ -324,6 +326,22 @@ def test_a_weft_on_a_nats_that_is_not_reached_is_told_from_none(
     assert run(["status", "--data-dir", str(tmp_path)]) == 3
     said = " ".join(capsys.readouterr().err.split())
     assert (f"cannot be reached at {nats}" in said, "WEFT_NATS_KEYS" in said) == (True, True)
+
+
+def test_a_nats_that_cannot_be_joined_says_why(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def connect_nats(url: str, *_: object, **__: object) -> None:
+        raise UnconnectedError(f"no connection to NATS at {url}: it knows no such key")
+
+    monkeypatch.setenv("WEFT_NATS_URL", "nats://127.0.0.1:1")
+    monkeypatch.setattr(launch, "connect_nats", connect_nats)
+
+    assert run(["status"]) == 3
+
+    said = capsys.readouterr().err
+    assert "nats_url: no connection to NATS at nats://127.0.0.1:1: it knows no such key" in said
+    assert "weft doctor" in said
 
 
 def test_a_key_that_is_not_that_of_the_weft_which_runs_is_told(

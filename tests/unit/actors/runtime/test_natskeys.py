@@ -32,6 +32,7 @@ def test_everybody_gets_a_key_of_which_no_server_learns_the_secret_half(tmp_path
     accounts, secrets = write_accounts(tmp_path / "new" / "keys", ["dice"])
 
     text = accounts.read_text()
+    assert text.startswith('ping_interval: "5s"')  # a host that is cut off gets no work for long
     seeds = msgspec.json.decode(secrets.read_bytes(), type=dict[str, str])
     assert seeds.keys() >= {SUPERVISOR, HOST, "dice", "dice store", *ACTORS}
     for name in ACTORS:
@@ -107,7 +108,8 @@ async def test_who_looks_on_is_known_by_the_keys_of_a_nats_that_was_joined(
     write_ready(ready_path(tmp_path), Ready(rest="", mcp="", nats=URL, key_file="", pid=os.getpid()))
     shown: list[tuple[str, NKey | None]] = []
 
-    def connect_nats(url: str, _: str, key: NKey | None) -> None:
+    def connect_nats(url: str, _: str, key: NKey | None, *, ca_file: str) -> None:
+        assert not ca_file
         shown.append((url, key))
         raise TransportError(url)
 

@@ -31,6 +31,15 @@ def test_what_is_written_is_found(tmp_path: Path) -> None:
     assert [path.name for path in ready_path(tmp_path).parent.iterdir()] == ["ready.json"]
 
 
+def test_where_it_cannot_be_written_that_is_told_and_nothing_is_left(tmp_path: Path) -> None:
+    ready_path(tmp_path).mkdir(parents=True)  # as little to be replaced by a file as a full disk has room for one
+
+    with pytest.raises(FaultError, match=r"ready\.json cannot be written"):
+        write_ready(ready_path(tmp_path), READY)
+
+    assert [path.name for path in ready_path(tmp_path).parent.iterdir()] == ["ready.json"]
+
+
 @pytest.mark.parametrize("mode", [0o755, 0o770, 0o777, 0o2775])
 def test_a_folder_that_others_may_look_into_is_closed(tmp_path: Path, mode: int) -> None:
     tmp_path.chmod(mode)

@@ -221,9 +221,9 @@ async def test_metrics_speak_prometheus() -> None:
         'weft_call_duration_seconds_bucket{actor="verifier",le="0.001",replica="a1b2",subject="verify.page"} 3.0',
         'weft_call_duration_seconds_bucket{actor="verifier",le="0.0025",replica="a1b2",subject="verify.page"} 5.0',
         'weft_call_duration_seconds_bucket{actor="verifier",le="+Inf",replica="a1b2",subject="verify.page"} 5.0',
-        'weft_process_start_time_seconds{actor="gateway",replica="g1"} 1.7e+09',
-        'weft_process_restarts{actor="gateway",replica="g1"} 0.0',
-        'weft_process_resident_memory_bytes{actor="gateway",replica="g1"} 0.0',
+        'weft_process_start_time_seconds{actor="gateway",host="loom",replica="g1"} 1.7e+09',
+        'weft_process_restarts{actor="gateway",host="loom",replica="g1"} 0.0',
+        'weft_process_resident_memory_bytes{actor="gateway",host="loom",replica="g1"} 0.0',
     }
     assert answer.status_code == 200
     assert answer.headers["content-type"].startswith("text/plain; version=")
