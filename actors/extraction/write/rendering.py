@@ -34,7 +34,8 @@ _CONTAINERS = "pre,ul,ol,dl,table,blockquote,h1,h2,h3,h4,h5,h6"
 _LINE_TAGS = frozenset({*_BLOCKS.split(","), "li", "td", "th", "dt", "dd", "body", "figcaption", "figure", "section"})
 _CODE_TAGS = ("code", "kbd", "samp", "tt")
 
-_AROUND_BLOCKS = ",".join(f"{tag}:has({_BLOCKS})" for tag in _EMPHASES)
+_AROUND_BLOCKS = ",".join(f"{tag}:has({_BLOCKS})" for tag in (*_EMPHASES, "sub", "sup", "q"))
+"""Marks around blocks would stand on their lines, where a fence begins and ends no code."""
 
 _EXPONENT = re.compile(r"(?=.*[\d+*/=\u2212-])[\w+*/=\u2212-]{2,12}")
 _NOTED = re.compile(r"(?:[^\W\d_]{4}|[.,;:!?\"'\u2019\u201d])$")
@@ -72,6 +73,8 @@ def render(root: Element, own: Verbatim) -> str:
     }
     for outer in root.select(_AROUND_BLOCKS):
         outer.unwrap()
+    for code in root.select("pre"):
+        _set_apart(code)
     options = Markdown(
         links=Markdown.Links(autolink=False),
         tables=Markdown.Tables(header="detect", cell_blocks="text"),
@@ -79,6 +82,17 @@ def render(root: Element, own: Verbatim) -> str:
     )
     markdown = _GAPS.sub("\n\n", _readable(root.to_markdown(options))).strip()
     return own.with_rows(_without_breaks_at_edges(markdown))
+
+
+def _set_apart(code: Element) -> None:
+    """Make divisions of the inline elements around a block of code.
+
+    What follows in one would stand on the last line of the code, whose fence then ends nothing.
+    """
+    around = code.parent
+    while isinstance(around, Element) and around.tag not in _LINE_TAGS and around.tag != "a":
+        around.tag = "div"
+        around = around.parent
 
 
 def _without_breaks_at_edges(markdown: str) -> str:
