@@ -80,6 +80,14 @@ def collapsed(text: str, limit: int) -> str:
     return " ".join(text[: 2 * limit].split())[:limit].rstrip()
 
 
+_MARKUP = re.compile(r"[\\`*\[\]<>|~]|(?<!\w)_|_(?!\w)|&(?=#?\w{1,31};)")
+
+
+def cell_markdown(text: str) -> str:
+    """Write one line as Markdown for the cell of a table, where it stays text whatever it looks like."""
+    return _MARKUP.sub(r"\\\g<0>", text)
+
+
 _TWICE = re.compile(
     rb"\xc3[\x82-\xb4](?:\xc2[\x80-\xbf]|\xe2\x82\xac|\xe2\x84\xa2|\xe2\x80[\x93\x94\x98-\x9e\xa0-\xa2\xa6\xb0\xb9\xba]"
     rb"|\xc5[\x92\x93\xa0\xa1\xb8\xbd\xbe]|\xc6\x92|\xcb[\x86\x9c])"

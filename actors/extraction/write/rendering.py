@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from turbohtml import Element, Markdown, Node, Text
 
 from actors.extraction.parse.addresses import without_tracking
+from actors.extraction.parse.text import cell_markdown
 from actors.extraction.select.words import LOWERED, NUMBER, RAISED
 
 _GAPS = re.compile(r"\n{3,}")
@@ -52,9 +53,6 @@ _ROWS_MARK = "\x02"
 """Stands in no text that was cleaned."""
 
 _ROWS = re.compile(r"^\|[^\n\x02]*\x02(\d+)\x02[^\n]*$", re.MULTILINE)
-_MARKUP = re.compile(r"[\\`*\[\]<>|~]|(?<!\w)_|_(?!\w)|&(?=#?\w{1,31};)")
-"""What Markdown would read as markup in the cell of a table."""
-
 _IN_ADDRESS = str.maketrans({"(": "%28", ")": "%29", " ": "%20", "|": "%7C", "<": "%3C", ">": "%3E"})
 _SCHEME = re.compile(r"[^\s/]*:")
 
@@ -220,7 +218,7 @@ def _definition(element: Element, inner: str) -> str:
 
 
 def _linked(text: str, links: Mapping[str, str]) -> str:
-    plain = _MARKUP.sub(r"\\\g<0>", text)
+    plain = cell_markdown(text)
     return f"[{plain}]({without_tracking(links[text]).translate(_IN_ADDRESS)})" if text in links else plain
 
 
