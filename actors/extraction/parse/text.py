@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from importlib import import_module
+from urllib.parse import quote
 
 from turbohtml import Element, Text
 
@@ -65,6 +66,13 @@ def _is_alike(part: Element) -> bool:
 def clean(text: str) -> str:
     """Take out the characters that nobody sees."""
     return text if text.isascii() and text.isprintable() else _INVISIBLE.sub("", text)
+
+
+def visible_address(address: str) -> str:
+    """Percent-encode what nobody sees of an address, as browsers do: words could be hidden in it."""
+    if address.isascii() and address.isprintable():
+        return address
+    return _INVISIBLE.sub(lambda unseen: quote(unseen[0]), address)
 
 
 def one_line(text: str, limit: int) -> str:

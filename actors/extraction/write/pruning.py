@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from turbohtml import Element, Node, Text
 
 from actors.extraction.decide.content import Content
-from actors.extraction.parse.text import INLINE, clean
+from actors.extraction.parse.text import INLINE, clean, one_line
 from actors.extraction.write.rendering import is_verbatim
 
 _MAX_PICTURES = 5_000
@@ -164,7 +164,7 @@ def _is_plain(source: str) -> bool:
 
 def _name_of(picture: Element) -> str:
     """Return what a picture is called; "" where it is by no more than its file."""
-    alt = " ".join((picture.attr("alt") or "").split())[:_MAX_ALT_CHARS]
+    alt = one_line(picture.attr("alt") or "", _MAX_ALT_CHARS)
     return "" if _FILE_NAME.fullmatch(alt) else alt
 
 

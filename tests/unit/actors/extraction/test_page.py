@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -218,3 +220,25 @@ def test_a_deep_page_loses_no_words(tag: str) -> None:
     found = extract_html(f"<body>{f'<{tag}>' * 400}deep words{f'</{tag}>' * 400}<p>tail", URL)
 
     assert "deep words" in str(found.summary.text)
+
+
+def test_nothing_that_nobody_sees_comes_with_what_is_said() -> None:
+    unseen = "\x1b\u202e\u200b\U000e0041\U000e0042"
+    marked = "".join(f"&#{ord(each)};" for each in unseen)
+    data = {
+        "@type": "Article",
+        "author": {"@type": "Person", "name": f"Ada{unseen} Weaver"},
+        f"key{unseen}": unseen + "a",
+    }
+    source = (
+        f"<!doctype html><title>Looms{marked}</title><link rel=canonical href='/looms{marked}'>"
+        f"<meta name=author content='Ada{marked} Weaver'><script type=application/ld+json>{json.dumps(data)}</script>"
+        f"<nav><a href='/home{marked}'>Home</a></nav><main><h1>Looms</h1><p>A loom is a device that weaves cloth, and "
+        f"it has <a href='/warp{marked}'>a warp</a> and a weft.<img src='/loom{marked}.png' alt='a loom{marked}'>"
+        "</p></main>"
+    )
+
+    said = msgspec.json.encode(extract(source.encode(), "text/html", URL).summary).decode()
+
+    assert [each for each in unseen if each in said or json.dumps(each)[1:-1] in said] == []
+    assert "[a warp](https://notes.example/warp%1B%E2%80%AE%E2%80%8B%F3%A0%81%81%F3%A0%81%82)" in said
