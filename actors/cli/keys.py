@@ -29,7 +29,8 @@ Scopes = Annotated[
     list[Scope] | None,
     typer.Option(
         "--scope",
-        help="What it is good for; may be repeated. Without it, all but integrations, models, routes, operate and pair.",
+        help="What it is good for; may be repeated. All but integrations, models, routes, operate and pair, "
+        "unless it is given.",
     ),
 ]
 Expires = Annotated[
