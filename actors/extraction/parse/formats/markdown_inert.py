@@ -100,5 +100,5 @@ def _without_markup(text: str) -> str:
 @cache
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark").enable("table").disable(["inline", "text_join"])
-    parser.validateLink = lambda _: True  # type: ignore[method-assign]  # those that run are looked for, too
+    parser.validateLink = lambda _: True  # type: ignore[assignment,method-assign]  # those that run, too
     return parser

@@ -115,7 +115,7 @@ PIECES = (
 @given(st.lists(st.sampled_from(PIECES), max_size=20).map("".join))
 def test_nothing_is_left_that_is_html_or_runs_to_a_renderer(text: str) -> None:
     renderer = MarkdownIt("commonmark").enable("table")
-    renderer.validateLink = lambda _: True  # type: ignore[method-assign]  # it is Weft's task here
+    renderer.validateLink = lambda _: True  # type: ignore[assignment,method-assign]  # Weft's task
 
     blocks = renderer.parse(visible_markdown(text).markdown)
 
