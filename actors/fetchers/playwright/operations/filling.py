@@ -306,7 +306,7 @@ def _offered_script(*, handle: bool) -> str:
 
 
 def _no_option(options: tuple[str, ...]) -> FaultError:
-    listed = ", ".join(f'"{option}"' for option in options[:_MAX_LISTED])
+    listed = ", ".join(view.quoted(option) for option in options[:_MAX_LISTED])
     more = ", and more" if len(options) > _MAX_LISTED else ""
     has = f"it has {listed}{more}" if options else "it has none"
     return faults.not_done(f"The list has no such option; {has}.", field="value")
