@@ -16,6 +16,7 @@ MARKS: Final = frozenset(
 
 _CAMPAIGN: Final = "utm_"
 _PORTS: Final = {"http": 80, "https": 443}
+_CONTROLS: Final = re.compile(r"[\x00-\x1f\x7f]")
 _ESCAPE: Final = re.compile(r"%[0-9a-fA-F]{2}")
 
 
@@ -23,9 +24,12 @@ def normalized(url: str) -> str:
     """Return the one spelling of an address of the web: no fragment, no marks of campaigns, parameters in order.
 
     Raises:
-        ValueError: it is no address of http or https.
+        ValueError: it is no address of http or https, with the reason.
         FaultError: as `page_address` says.
     """
+    if _CONTROLS.search(url):
+        msg = "an address has no line breaks and no other control characters"
+        raise ValueError(msg)
     parts = urlsplit(page_address(url))
     scheme = parts.scheme.lower()
     if scheme not in _PORTS or not parts.hostname:

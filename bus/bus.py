@@ -19,7 +19,7 @@ from bus.clock import now_ms
 from bus.errors import TransportError
 from bus.micro import Discovery, read_stats
 from bus.observing import Observer
-from bus.permissions import micro_name
+from bus.permissions import FIGURES, micro_name
 from bus.recording import form_of, outside
 from bus.seal import Seal
 from bus.serving import BusEndpoint, Handler
@@ -333,7 +333,7 @@ class Bus:
             if message.status or (enough is not None and enough(live)):
                 complete.set()
 
-        inbox = f"{self.transport.inbox}.s{os.urandom(6).hex()}"
+        inbox = f"{self.transport.inbox}.{FIGURES}.{os.urandom(6).hex()}"
         subscription = await self.transport.subscribe(inbox, hear)
         await self.transport.publish("$SRV.STATS", b"", reply=inbox)
         with anyio.move_on_after(wait_ms / 1000):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from msgspec import Struct, structs
@@ -34,6 +34,9 @@ CLAIMS = "CLAIMS"
 WORK_PREFIX, OBJECTS_PREFIX, JOURNAL_PREFIX, BUCKET_PREFIX = "WORK_", "OBJ_", "JOURNAL_", "KV_"
 """How the names of streams begin, by what they keep."""
 
+FIGURES = "figures"
+"""The token before the last of an inbox in which anybody gathers the figures of all replicas."""
+
 OBSERVER = "observer"
 """The name under which a gateway looks at the whole bus for an operator."""
 
@@ -42,6 +45,9 @@ STORE_API = "$JS.store.API"
 the server's)."""
 
 _API = "$JS.API"
+
+_FIGURES_ASKED = "$SRV.STATS"
+"""What every participant may ask, and every actor answers."""
 
 _OF_EACH = (REPLICA_READY.wildcard, REPLICA_GONE.wildcard, RECORDED.wildcard)
 """What every actor tells: that it is there, that it goes, and what it has noted of conversations."""
@@ -54,14 +60,14 @@ _OF_ALL = (REPLICA_GONE.wildcard, STORAGE_FILLED.wildcard)
 class Grant(Struct, frozen=True):
     """What a participant may do.
 
-    On the bus it may publish and subscribe subjects; `answers`: it may reply once to whatever it receives. What is kept
-    (JetStream) is in another account, which lets it send to the subjects `uses` and hear the subjects `hears`, and has
-    its replies end in an account that nobody shares.
+    On the bus it may publish and subscribe subjects, and reply to those who may publish the subjects that it `answers`.
+    What is kept (JetStream) is in another account, which lets it send to the subjects `uses` and hear the subjects
+    `hears`, and has its replies end in an account that nobody shares.
     """
 
     publish: tuple[str, ...]
     subscribe: tuple[str, ...]
-    answers: bool = True
+    answers: tuple[str, ...] = ()
     uses: tuple[str, ...] = ()
     hears: tuple[str, ...] = ()
 
@@ -91,6 +97,31 @@ def covers(pattern: str, subject: str) -> bool:
     """Return whether `pattern` matches every subject that `subject`, which may have wildcards, matches."""
     open_ended = subject.endswith(">") and not pattern.endswith(">")
     return matches(subject, pattern) and not open_ended
+
+
+def overlap(one: str, other: str) -> bool:
+    """Return whether there is a subject that both patterns match."""
+    tokens, others = one.split("."), other.split(".")
+    for token, another in zip(tokens, others, strict=False):
+        if ">" in (token, another):
+            return True
+        if token != another and "*" not in (token, another):
+            return False
+    return len(tokens) == len(others)
+
+
+def inboxes(allowed: Grant, everybody: Mapping[str, Grant]) -> tuple[str, ...]:
+    """Return where a participant may reply: in the inboxes of those who may ask it.
+
+    They are named, since leave to reply to whatever one has received (`allow_responses` of NATS) is leave to say all:
+    who sends something to himself chooses where its reply goes.
+    """
+    asking = (
+        f"{INBOX}.{micro_name(name)}.>"
+        for name, other in everybody.items()
+        if any(overlap(subject, answered) for subject in other.publish for answered in allowed.answers)
+    )
+    return (*asking, *([f"{INBOX}.*.*.{FIGURES}.*"] if allowed.answers else []))
 
 
 EVERYTHING = Grant((">",), (">",), uses=(">",), hears=(">",))
@@ -151,7 +182,8 @@ def grant(  # noqa: PLR0913, PLR0917 - one for each kind of entry of the table
     """
     name = micro_name(actor)
     publishes = tuple(publishes)
-    publish = [*_OF_EACH, "$SRV.STATS", *_calling(publishes)]
+    publish = [*_OF_EACH, _FIGURES_ASKED, *_calling(publishes)]
+    answered = ["$SRV.PING", "$SRV.INFO"]
     subscribe = [f"{INBOX}.{name}.>", *_OF_ALL, "$SRV.*", f"$SRV.*.{name}", f"$SRV.*.{name}.*"]
     uses, hears = [*_replying(), *_sending(name, publishes)], list[str]()
     for subject in answers:
@@ -161,6 +193,7 @@ def grant(  # noqa: PLR0913, PLR0917 - one for each kind of entry of the table
             continue
         subscribe.append(subject.wildcard)
         if isinstance(subject, Call):
+            answered.append(subject.wildcard)
             subscribe.append(cancel_subject(subject.wildcard))
     for bucket in buckets:
         uses += [f"$KV.{bucket.name}.>", *_reading_bucket(bucket.name)]
@@ -173,7 +206,7 @@ def grant(  # noqa: PLR0913, PLR0917 - one for each kind of entry of the table
     for journal in (*written, *reads):
         uses += _reading_stream(journal_stream(journal))
         hears.append(f"{journal_stream(journal)}.>")
-    return Grant(tuple(publish), tuple(subscribe), uses=_once(uses), hears=_once(hears))
+    return Grant(tuple(publish), tuple(subscribe), tuple(answered), _once(uses), _once(hears))
 
 
 def client(
@@ -194,13 +227,13 @@ def client(
         hears.append(f"{bucket_stream(bucket.name)}.>")
     for store in stores:
         uses += _storing(store.name)
-    publish = ("$SRV.STATS", RECORDED.wildcard, *_calling(publishes))
-    return Grant(publish, tuple(subscribe), answers=False, uses=_once(uses), hears=_once(hears))
+    publish = (_FIGURES_ASKED, RECORDED.wildcard, *_calling(publishes))
+    return Grant(publish, tuple(subscribe), uses=_once(uses), hears=_once(hears))
 
 
 def host() -> Grant:
     """Return the grant of who starts the actors of one host among several: it makes nothing, and asks nothing."""
-    return Grant((REPLICA_GONE.wildcard, "$SRV.STATS"), (f"{INBOX}.host.>", REPLICA_READY.wildcard, *_OF_ALL))
+    return Grant((REPLICA_GONE.wildcard, _FIGURES_ASKED), (f"{INBOX}.host.>", REPLICA_READY.wildcard, *_OF_ALL))
 
 
 def offerer(name: str) -> Grant:
@@ -219,7 +252,7 @@ def onlooker() -> Grant:
     calls = (BROWSE, BROWSER, DOMAIN, SESSION_LIST, SESSION_HEALTH, SESSION_DELETE, SESSION_REFRESH)
     publish = (subject for call in calls for subject in (call.wildcard, cancel_subject(call.wildcard)))
     uses = [*_sending("onlooker", calls), *_storing(CAPTURES.name)]
-    return Grant((*publish, "$SRV.>"), (">",), answers=False, uses=_once(uses))
+    return Grant((*publish, "$SRV.>"), (">",), uses=_once(uses))
 
 
 def observer() -> Grant:
@@ -228,7 +261,7 @@ def observer() -> Grant:
     Of what is kept it learns how much there is, and not what.
     """
     uses = (f"{_API}.STREAM.LIST", f"{_API}.CONSUMER.LIST.*")
-    return Grant((f"{INBOX}.{OBSERVER}.>",), (">",), answers=False, uses=uses)
+    return Grant((f"{INBOX}.{OBSERVER}.>",), (">",), uses=uses)
 
 
 def _once(subjects: Iterable[str]) -> tuple[str, ...]:

@@ -28,7 +28,9 @@ Key = Annotated[str, typer.Argument(metavar="NAME|ID", help="Name or id of the k
 Scopes = Annotated[
     list[Scope] | None,
     typer.Option(
-        "--scope", help="What it is good for; may be repeated. All but models, routes and operate, unless it is given."
+        "--scope",
+        help="What it is good for; may be repeated. All but integrations, models, routes, operate and pair, "
+        "unless it is given.",
     ),
 ]
 Expires = Annotated[

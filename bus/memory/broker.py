@@ -17,7 +17,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from bus.errors import ForbiddenError, TransportError
 from bus.memory.stores import HeldBlobs, HeldKeys, MemoryBlobs, MemoryKeys
 from bus.memory.streams import HeldRecords, HeldWork, MemoryQueue, MemoryRecords
-from bus.permissions import EVERYTHING, JOURNAL_PREFIX, Grant, journal_stream, micro_name, stream_name
+from bus.permissions import EVERYTHING, JOURNAL_PREFIX, Grant, covers, inboxes, journal_stream, micro_name, stream_name
 from bus.transport import INBOX, BusMessage, Callback, OnMessage, OnRefused, StreamFigures, inbox_of, weight
 from protocol.subject_kinds import Bucket, Journal, Objects, Work, matches
 
@@ -43,6 +43,8 @@ class Broker:
         self.tables: dict[str, HeldKeys] = {}
         self.journals: dict[str, HeldRecords] = {}
         self.queues: dict[str, HeldWork] = {}
+        self._grants: dict[str, Grant] = {}
+        self._inboxes: dict[str, tuple[str, ...]] = {}
         self._tasks: TaskGroup | None = None
 
     async def __aenter__(self) -> Self:
@@ -66,7 +68,16 @@ class Broker:
 
     def connect(self, actor: str, allowed: Grant = EVERYTHING) -> MemoryTransport:
         """Return a transport to one participant."""
+        if self._grants.get(actor) is not allowed:
+            self._grants[actor] = allowed
+            self._inboxes.clear()
         return MemoryTransport(self, actor, allowed)
+
+    def inboxes(self, actor: str) -> tuple[str, ...]:
+        """Return where a participant may reply, to those who have taken part."""
+        if actor not in self._inboxes:
+            self._inboxes[actor] = inboxes(self._grants[actor], self._grants)
+        return self._inboxes[actor]
 
     def deliver(self, message: BusMessage) -> bool:
         """Hand a message to its listeners; False when nobody listens."""
@@ -111,8 +122,6 @@ class MemorySubscription:
         """Hand over until the end."""
         with self.send, self.receive:
             async for message in self.receive:
-                if message.reply:
-                    self.owner.may_answer.add(message.reply)
                 try:
                     await self.on_message(message)
                 except TransportError as error:
@@ -145,7 +154,6 @@ class MemoryTransport:
         self.inbox = f"{INBOX}.{micro_name(actor)}.{token_hex(8)}"
         self.connected = True
         self.slow = 0
-        self.may_answer: set[str] = set()
         self.blobs = MemoryBlobs(broker.blobs, self.check_connected)
 
     def watch_connection(self, *, lost: Callback, back: Callback) -> None:
@@ -259,17 +267,13 @@ class MemoryTransport:
                 subscription.end()
 
     def _check_subject(self, subject: str) -> None:
-        """Refuse what is neither declared nor the one reply to a message received."""
-        if self._allowed.answers and subject in self.may_answer:
-            self.may_answer.discard(subject)
-            return
-        self._check_publish(subject)
-
-    def _check_publish(self, subject: str) -> None:
+        """Refuse what is neither declared nor a reply to one who may ask."""
         if not subject:
             msg = "no subject"
             raise TransportError(msg)
-        if not self._allowed.may_publish(subject):
+        if self._allowed.may_publish(subject):
+            return
+        if not any(covers(inbox, subject) for inbox in self._broker.inboxes(self.actor)):
             raise ForbiddenError(self.actor, subject)
 
     def _check_use(self, subject: str) -> None:

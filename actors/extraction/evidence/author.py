@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from actors.extraction.assets import months, one_of, vocabulary
 from actors.extraction.evidence.dates import dates_in
+from actors.extraction.parse.text import clean
 
 MAX_NAMES = 12
 MAX_CHARS = 600
@@ -44,7 +45,7 @@ _EDGES = " ,.:;|-*\"'/><#\u2013\u2014\u201c\u201d\u2019\u2026\u2022\u00b7"
 
 def people(text: str) -> tuple[str, ...]:
     """Return the names that a text lists, without "By", roles, degrees, dates and addresses."""
-    return _people(text[:MAX_CHARS])
+    return _people(clean(text[:MAX_CHARS]))
 
 
 @lru_cache(1024)

@@ -10,6 +10,7 @@ from turbohtml.extract import MicrodataItem, RdfaItem
 
 from actors.extraction.evidence.json_values import Json
 from actors.extraction.parse.addresses import absolute
+from actors.extraction.parse.text import clean
 
 MAX_DEPTH = 6
 MAX_VALUES = 50
@@ -141,7 +142,7 @@ class Normaliser:
             self.characters_left -= len(key)
             normal = self._value(name(key), value, depth, above)
             if normal is not None and normal not in ("", [], {}):
-                written[name(key)] = normal
+                written[clean(name(key))] = normal
         return written
 
     def _value(self, key: str, value: Json, depth: int, above: frozenset[int]) -> Json:
@@ -175,7 +176,7 @@ class Normaliser:
         return self._object(value, depth + 1, above | {id(value)})
 
     def _text(self, key: str, text: str) -> str:
-        text = text.strip()[:MAX_TEXT_CHARS]
+        text = clean(text).strip()[:MAX_TEXT_CHARS]
         self.characters_left -= len(text)
         if key in _ADDRESSES and self.base and text and "://" not in text[:12] and " " not in text:
             return _joined(self.base, text)

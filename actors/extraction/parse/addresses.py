@@ -7,6 +7,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
+from actors.extraction.parse.text import visible_address
+
 if TYPE_CHECKING:
     from turbohtml import Element
 
@@ -36,7 +38,7 @@ def whole(address: str) -> str:
 def absolute(base: str, href: str) -> str:
     """Join a link to the address of its page; "" for what is no address."""
     try:
-        return urljoin(base, href.strip())
+        return visible_address(urljoin(base, href.strip()))
     except ValueError:
         return ""
 
@@ -53,16 +55,16 @@ def joined(base: str, href: str) -> str:
     """Return the absolute address of a link, as `absolute` does: most links are whole, or begin at the root."""
     href = href.strip()
     if _WHOLE.fullmatch(href):
-        return href
+        return visible_address(href)
     if _ROOTED.fullmatch(href) and (origin := _origin(base)):
-        return origin + href
+        return origin + visible_address(href)
     scheme, colon, rest = absolute(base, _BREAKS.sub("", href)).replace(" ", "%20").partition(":")
     return f"{scheme.lower()}{colon}{rest}"
 
 
 def spelled(href: str) -> str:
     """Return the address of a link as browsers read it: without blanks around it, those within it as %20."""
-    return _BREAKS.sub("", href).strip().replace(" ", "%20")
+    return visible_address(_BREAKS.sub("", href).strip().replace(" ", "%20"))
 
 
 def on_the_web(base: str, href: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from importlib import import_module
+from urllib.parse import quote
 
 from turbohtml import Element, Text
 
@@ -88,6 +89,13 @@ def clean(text: str) -> str:
     return text if text.isascii() and text.isprintable() else _INVISIBLE.sub("", text)
 
 
+def visible_address(address: str) -> str:
+    """Percent-encode what nobody sees of an address, as browsers do: words could be hidden in it."""
+    if address.isascii() and address.isprintable():
+        return address
+    return _INVISIBLE.sub(lambda unseen: quote(unseen[0]), address)
+
+
 def one_line(text: str, limit: int) -> str:
     """Clean a text and join it to one line of at most `limit` characters."""
     line = " ".join(text.split())
@@ -99,6 +107,14 @@ def one_line(text: str, limit: int) -> str:
 def collapsed(text: str, limit: int) -> str:
     """Collapse the white space of a text to single blanks, and cut it at `limit` characters; nothing else changes."""
     return " ".join(text[: 2 * limit].split())[:limit].rstrip()
+
+
+_MARKUP = re.compile(r"[\\`*\[\]<>|~]|(?<!\w)_|_(?!\w)|&(?=#?\w{1,31};)")
+
+
+def cell_markdown(text: str) -> str:
+    """Write one line as Markdown for the cell of a table, where it stays text whatever it looks like."""
+    return _MARKUP.sub(r"\\\g<0>", text)
 
 
 _TWICE = re.compile(

@@ -360,7 +360,8 @@ def clean_links(body: Element, base: str) -> None:
         _remove_anchor(anchor)
     make_absolute(body, base)
     for picture in body.select("img"):
-        if not (picture.attr("src") or "").startswith(("http://", "https://")):
+        source = picture.attrs["src"] = spelled(picture.attr("src") or "")
+        if not source.startswith(("http://", "https://")):
             picture.extract()
     for link in body.select("a"):
         href = spelled(link.attr("href") or "")

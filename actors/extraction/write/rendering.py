@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from turbohtml import Element, Markdown, Node, Text
 
 from actors.extraction.parse.addresses import without_tracking
+from actors.extraction.parse.text import cell_markdown
 from actors.extraction.select.words import LOWERED, NUMBER, RAISED
 
 _BREAK = "---"
@@ -32,7 +33,8 @@ _CONTAINERS = "pre,ul,ol,dl,table,blockquote,h1,h2,h3,h4,h5,h6"
 _LINE_TAGS = frozenset({*_BLOCKS.split(","), "li", "td", "th", "dt", "dd", "body", "figcaption", "figure", "section"})
 _CODE_TAGS = ("code", "kbd", "samp", "tt")
 
-_AROUND_BLOCKS = ",".join(f"{tag}:has({_BLOCKS})" for tag in _EMPHASES)
+_AROUND_BLOCKS = ",".join(f"{tag}:has({_BLOCKS})" for tag in (*_EMPHASES, "sub", "sup", "q"))
+"""Marks around blocks would stand on their lines, where a fence begins and ends no code."""
 
 _EXPONENT = re.compile(r"(?=.*[\d+*/=\u2212-])[\w+*/=\u2212-]{2,12}")
 _NOTED = re.compile(r"(?:[^\W\d_]{4}|[.,;:!?\"'\u2019\u201d])$")
@@ -49,9 +51,6 @@ _ROWS_MARK = "\x02"
 """Stands in no text that was cleaned."""
 
 _ROWS = re.compile(r"^\|[^\n\x02]*\x02(\d+)\x02[^\n]*$", re.MULTILINE)
-_MARKUP = re.compile(r"[\\`*\[\]<>|~]|(?<!\w)_|_(?!\w)|&(?=#?\w{1,31};)")
-"""What Markdown would read as markup in the cell of a table."""
-
 _IN_ADDRESS = str.maketrans({"(": "%28", ")": "%29", " ": "%20", "|": "%7C", "<": "%3C", ">": "%3E"})
 _SCHEME = re.compile(r"[^\s/]*:")
 
@@ -70,6 +69,8 @@ def render(root: Element, own: Verbatim) -> str:
     }
     for outer in root.select(_AROUND_BLOCKS):
         outer.unwrap()
+    for code in root.select("pre"):
+        _set_apart(code)
     options = Markdown(
         links=Markdown.Links(autolink=False),
         tables=Markdown.Tables(header="detect", cell_blocks="text"),
@@ -77,6 +78,17 @@ def render(root: Element, own: Verbatim) -> str:
     )
     markdown = _readable(root.to_markdown(options)).strip()
     return own.with_rows(_without_breaks_at_edges(markdown))
+
+
+def _set_apart(code: Element) -> None:
+    """Make divisions of the inline elements around a block of code.
+
+    What follows in one would stand on the last line of the code, whose fence then ends nothing.
+    """
+    around = code.parent
+    while isinstance(around, Element) and around.tag not in _LINE_TAGS and around.tag != "a":
+        around.tag = "div"
+        around = around.parent
 
 
 def _without_breaks_at_edges(markdown: str) -> str:
@@ -210,7 +222,7 @@ def _definition(element: Element, inner: str) -> str:
 
 
 def _linked(text: str, links: Mapping[str, str]) -> str:
-    plain = _MARKUP.sub(r"\\\g<0>", text)
+    plain = cell_markdown(text)
     return f"[{plain}]({without_tracking(links[text]).translate(_IN_ADDRESS)})" if text in links else plain
 
 

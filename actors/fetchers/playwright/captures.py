@@ -15,6 +15,7 @@ import structlog
 from msgspec import Struct
 from playwright.async_api import Download, ElementHandle, Error, Page
 
+from actors.extraction.parse.text import clean
 from bus import TransportError
 from bus.stores import FileStore
 from protocol.pages import Captured, Screenshot, capture_name
@@ -90,7 +91,7 @@ class CaptureStore(Struct, frozen=True):
         data = await file_of(download, self.max_bytes, wait_s)
         if data is None:
             return ()
-        name = Path(download.suggested_filename).name[:_MAX_NAME_CHARS]
+        name = clean(Path(download.suggested_filename).name[:_MAX_NAME_CHARS])
         return await self.save("download", data, mimetypes.guess_type(name)[0] or _A_FILE, name)
 
 

@@ -11,6 +11,7 @@ import anyio
 from msgspec.structs import replace
 from playwright.async_api import Download, Error, Page
 
+from actors.extraction.parse.text import clean
 from actors.fetchers.logins import Login, LoginLease
 from actors.fetchers.playwright import faults
 from actors.fetchers.playwright.browser import MAX_TABS_OF_SESSION, Browser, SessionContext, close_page
@@ -221,12 +222,12 @@ class OpenSession:
         self.record = replace(self.record, state=state, tabs=self.tabs, used=now_ms())
         return self.record
 
-    def set_title(self, number: int, title: str) -> None:
-        """Record the title of a tab."""
-        tabs = tuple(
-            replace(one, title=title[:MAX_TITLE_CHARS]) if one.tab == number else one for one in self.record.tabs
-        )
+    def set_title(self, number: int, title: str) -> str:
+        """Record the title of a tab as a person sees it, and return that."""
+        shown = clean(title[:MAX_TITLE_CHARS])
+        tabs = tuple(replace(one, title=shown) if one.tab == number else one for one in self.record.tabs)
         self.record = replace(self.record, tabs=tabs)
+        return shown
 
     async def drop(self) -> None:
         """Close its context; its record stays."""

@@ -12,6 +12,7 @@ import anyio
 from msgspec.structs import replace
 from playwright.async_api import Dialog, Download, Error, Page
 
+from actors.extraction.parse.text import clean
 from actors.fetchers.playwright import faults
 from actors.fetchers.playwright.browser import SessionContext
 from actors.fetchers.playwright.event_meter import EventMeter
@@ -172,8 +173,8 @@ class TabDialogs:
         """Let a dialog wait; the page may open no second one meanwhile."""
         self.pending = PastDialog(
             type=cast("DialogKind", dialog.type),
-            message=dialog.message[:_MAX_CHARS],
-            default_value=dialog.default_value[:_MAX_CHARS],
+            message=clean(dialog.message[:_MAX_CHARS]),
+            default_value=clean(dialog.default_value[:_MAX_CHARS]),
             timestamp=now_ms(),
         )
         self._dialog, self._answered = dialog, anyio.Event()

@@ -17,6 +17,7 @@ from playwright.async_api import Dialog as OpenDialog
 from playwright.async_api import Download, Error, Page, Request, Response
 
 from actors import redact
+from actors.extraction.parse.text import clean
 from actors.fetchers.page_answer import MANY_DIALOGS, is_json
 from actors.fetchers.playwright.browser import close_page
 from actors.fetchers.playwright.event_meter import EventKind, EventMeter
@@ -335,17 +336,17 @@ class PageRecorder:
 
     def _on_console(self, line: ConsoleLine) -> Awaitable[None] | None:
         level: _Level = _LEVELS.get(line.type, "log")
-        self.lines.append(ConsoleMessage(level=level, text=line.text[:_MAX_LINE_CHARS], timestamp=now_ms()))
+        self.lines.append(ConsoleMessage(level=level, text=_shown(line.text), timestamp=now_ms()))
         return self._count("line", len(line.text))
 
     def _on_page_error(self, error: Error) -> Awaitable[None] | None:
-        self.lines.append(ConsoleMessage(level="error", text=error.message[:_MAX_LINE_CHARS], timestamp=now_ms()))
+        self.lines.append(ConsoleMessage(level="error", text=_shown(error.message), timestamp=now_ms()))
         return self._count("line", len(error.message) + len(error.stack or ""))
 
     async def _dismiss(self, dialog: OpenDialog) -> None:
         if len(self.dialogs) < _MAX_DIALOGS:
             kind = cast("DialogKind", dialog.type)
-            self.dialogs.append(Dialog(kind=kind, message=dialog.message[:_MAX_LINE_CHARS]))
+            self.dialogs.append(Dialog(kind=kind, message=_shown(dialog.message)))
         with suppress(Error):
             await dialog.dismiss()
 
@@ -395,3 +396,7 @@ def _exchange(request: Request, response: Response) -> NetworkRequest:
         content_type=response.headers.get("content-type", ""),
         duration=max(round(timing["responseStart"]), 0),
     )
+
+
+def _shown(line: str) -> str:
+    return clean(line[:_MAX_LINE_CHARS])

@@ -209,7 +209,7 @@ def holder_of(record: KeyRecord) -> Caller:
 class AddKey(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
     """A key to be made: good for `scopes`, or for all that whoever asks may do but `operate`, which gives out keys.
 
-    It is good for so many seconds, or for ever.
+    It is good for so many seconds, or for ever; no longer, and within no other limits, than the key of whoever asks.
     """
 
     name: KeyName
@@ -225,7 +225,7 @@ class NamedKey(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 async def add_key(bus: Tables, key_store: KeyStore, caller: Caller, arguments: AddKey) -> NewKey:
-    """Make a key; nobody gives out more than they have.
+    """Make a key; nobody gives out more than they have, nor for longer.
 
     Raises:
         FaultError: the caller lacks a scope, or the name is taken.
@@ -235,12 +235,16 @@ async def add_key(bus: Tables, key_store: KeyStore, caller: Caller, arguments: A
         caller.require(scope)
     now = key_store.clock()
     good = [record for record in key_store.records() if is_good(record, now)]
+    own = next((record for record in good if key_caller(record.id) == caller.name), None)
     if any(record.name == arguments.name for record in good):
         raise invalid(f"There is a key {arguments.name} already; revoke it first, or take another name", 409)
     if len(good) >= MAX_KEYS:
         raise invalid(f"There are {MAX_KEYS} keys already; revoke some first", 409)
     made = make_key()
     expires = now + arguments.expires_in * 1_000 if arguments.expires_in else 0
+    limits = arguments.limits
+    if own is not None:
+        expires, limits = _least(expires, own.expires) or 0, _within(limits, own.limits)
     record = KeyRecord(
         id=made.id,
         name=arguments.name,
@@ -248,13 +252,26 @@ async def add_key(bus: Tables, key_store: KeyStore, caller: Caller, arguments: A
         scopes=scopes,
         created=now,
         expires=expires,
-        limits=arguments.limits,
+        limits=limits,
     )
     if expires:
         await _put_end(bus, record, expires)
     await _put_key(bus, key_store, record)
     await _forget_keys(bus, key_store)
     return NewKey(key=made.text, **structs.asdict(_info(record, now)))
+
+
+def _within(limits: KeyLimits, own: KeyLimits) -> KeyLimits:
+    return KeyLimits(
+        at_once=_least(limits.at_once, own.at_once),
+        per_minute=_least(limits.per_minute, own.per_minute),
+        weight=min(limits.weight, own.weight),
+    )
+
+
+def _least(one: int | None, other: int | None) -> int | None:
+    """Return the lesser of two limits; what is none or 0 is no limit."""
+    return min(filter(None, (one, other)), default=None)
 
 
 async def exchange_key(bus: Tables, key_store: KeyStore, caller: Caller) -> NewKey:

@@ -290,7 +290,7 @@ def test_an_option_that_there_is_not_is_told_with_those_that_there_are(it: Drivi
     fault = it.fault(SelectOption(element_id=it.id_of("Country"), value="Atlantis"))
 
     assert code(fault) == (Code.EXECUTION_ERROR, "value")
-    assert '"France", "Germany"' in fault.message
+    assert "“France”, “Germany”" in fault.message
 
 
 def test_an_option_that_is_disabled_is_not_chosen(it: Driving) -> None:
@@ -312,7 +312,7 @@ def test_a_list_that_the_page_draws_itself_tells_its_options(it: Driving) -> Non
     it.show(LISTBOX)
     fault = it.fault(SelectOption(element_id=it.id_of("Colour"), value="Blue"))
 
-    assert '"Red", "Green"' in fault.message
+    assert "“Red”, “Green”" in fault.message
 
 
 def test_what_a_list_offers_once_words_are_typed_is_chosen(it: Driving) -> None:
@@ -326,7 +326,7 @@ def test_a_list_that_offers_no_such_thing_is_left_as_it_was(it: Driving) -> None
     it.show(OFFERS)
     fault = it.fault(SelectOption(element_id=it.id_of("City"), value="Bologna"))
 
-    assert '"Boston", "Bonn"' in fault.message
+    assert "“Boston”, “Bonn”" in fault.message
     assert it.js("b.value") == "Oslo"
 
 

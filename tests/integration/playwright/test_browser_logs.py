@@ -9,8 +9,8 @@ from urllib.parse import unquote
 import pytest
 
 from protocol.browse import NetworkRequest
-from protocol.browsers.operations import CreateTab, GetConsoleLogs, GetNetworkLogs
-from protocol.browsers.results import ConsoleLogs, NetworkLogs
+from protocol.browsers.operations import CreateTab, GetConsoleLogs, GetNetworkLogs, ListTabs
+from protocol.browsers.results import ConsoleLogs, NetworkLogs, Tabs
 from protocol.faults import Code
 from tests.integration.playwright.browsing import Browsing
 from tests.integration.playwright.driving import Driving, code, driving, site_and_browser
@@ -140,6 +140,13 @@ def test_lines_of_the_console_are_told_by_their_level_with_errors_that_nobody_ca
     ]
     assert [one.text for one in errors] == ["three", "undefinedThing is not defined"]
     assert last == every[-1:]
+
+
+def test_no_title_and_no_line_says_what_nobody_sees(it: Driving) -> None:
+    it.show("<title>Lo&#x202e;oms&#xe0041;</title><script>console.log('o\\u001bn\\u202ee\\u{e0041}')</script>")
+
+    assert [one.title for one in it.do(ListTabs(), Tabs).tabs] == ["Looms"]
+    assert [one.text for one in it.do(GetConsoleLogs(), ConsoleLogs).logs] == ["one"]
 
 
 def test_logs_are_those_of_one_tab(it: Driving) -> None:

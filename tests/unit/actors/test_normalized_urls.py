@@ -43,3 +43,9 @@ def test_where_a_visitor_came_from_is_no_part_of_a_page(mark: str) -> None:
 def test_only_the_web_is_kept(url: str) -> None:
     with pytest.raises(ValueError, match="http and https"):
         normalized(url)
+
+
+@pytest.mark.parametrize("url", ["https://example.com/a\nb", "https://example.com/\x1b[31m", "https://exa\tmple.com/"])
+def test_no_control_character_is_kept(url: str) -> None:
+    with pytest.raises(ValueError, match="control characters"):
+        normalized(url)

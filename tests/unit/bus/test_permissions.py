@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bus.permissions import Grant, cancel_subject, covers, grant, micro_name, onlooker, stream_name
+from bus.permissions import Grant, cancel_subject, covers, grant, inboxes, micro_name, onlooker, stream_name
 from protocol.subject_kinds import Bucket, Journal, Objects, Work, matches
 from protocol.subjects import BROWSE, FETCH, PAGE_BROWSED
 
@@ -128,6 +128,17 @@ def test_the_onlooker_hears_all_and_answers_nothing() -> None:
     assert not looking.may_publish("session.save")
     assert not looking.may_publish("web.fetch.intelligence")
     assert not looking.answers
+
+
+def test_replies_go_to_those_alone_who_may_ask() -> None:
+    grants = {
+        "a.b": Grant(("x.*", "events.y"), ()),
+        "c": Grant(("x.y.z", "z"), ("events.y",)),
+        "d": Grant(("x.>",), ("x.*",), ("x.1",)),
+    }
+
+    assert inboxes(grants["d"], grants) == ("_INBOX.a-b.>", "_INBOX.d.>", "_INBOX.*.*.figures.*")
+    assert inboxes(grants["c"], grants) == ()
 
 
 def test_names_have_no_dots() -> None:

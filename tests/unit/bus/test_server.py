@@ -29,8 +29,8 @@ def test_no_secret_stands_in_the_configuration(tmp_path: Path) -> None:
 
 
 def test_a_user_has_its_grant_and_reaches_what_is_kept_from_an_account_of_its_own() -> None:
-    kept = Grant(("x.*",), ("y", "z.>"), uses=("$KV.b.>", "$JS.API.DIRECT.GET.KV_b"), hears=("KV_b.>",))
-    owner = Grant((">",), (">",), uses=(">",), hears=(">",), answers=False)
+    kept = Grant(("x.*",), ("y", "z.>"), ("y",), ("$KV.b.>", "$JS.API.DIRECT.GET.KV_b"), ("KV_b.>",))
+    owner = Grant((">",), (">",), uses=(">",), hears=(">",))
 
     assert accounts_block({"boss": ("UBOSS", "USTORE", owner), "a.b": ("UKEY", "UOWN", kept)}).splitlines() == [
         "accounts {",
@@ -43,9 +43,8 @@ def test_a_user_has_its_grant_and_reaches_what_is_kept_from_an_account_of_its_ow
         "      } }",
         "      # a.b",
         "      { nkey: UKEY, permissions: {",
-        '        publish: { allow: ["x.*"] }',
+        '        publish: { allow: ["x.*", "_INBOX.boss.>", "_INBOX.*.*.figures.*"] }',
         '        subscribe: { allow: ["y", "z.>"] }',
-        '        allow_responses: { max: 1, expires: "10m" }',
         "      } }",
         "    ]",
         "  }",
@@ -81,10 +80,6 @@ def test_a_user_has_its_grant_and_reaches_what_is_kept_from_an_account_of_its_ow
         "  }",
         "}",
     ]
-
-
-def test_who_may_not_answer_is_not_let() -> None:
-    assert "allow_responses" not in accounts_block({"a": ("UKEY", "UOWN", Grant((), (), answers=False))})
 
 
 def test_ports_are_read_when_they_are_there(tmp_path: Path) -> None:

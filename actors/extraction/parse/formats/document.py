@@ -9,7 +9,7 @@ from typing import TypeAlias, cast
 import msgspec
 from msgspec import UNSET, Struct
 
-from actors.extraction.parse.text import one_line
+from actors.extraction.parse.text import cell_markdown, one_line
 from protocol.confidence import Confidence, Source
 from protocol.documents import ExtractedLink, ExtractedTable, Signal
 from protocol.page import PageFields
@@ -132,4 +132,4 @@ def table_markdown(read: ExtractedTable) -> str:
 
 
 def _row_markdown(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(text.replace(chr(92), chr(92) * 2).replace('|', chr(92) + '|') for text in cells)} |"
+    return f"| {' | '.join(map(cell_markdown, cells))} |"

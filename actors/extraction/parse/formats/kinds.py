@@ -115,6 +115,8 @@ _HTML_TAG = re.compile(
 """Tags that make HTML of a document whose first tag has no name of HTML."""
 
 _MARKUP_BYTES = 65_536
+_MEDIA_TYPE = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]{0,63}/[a-z0-9][a-z0-9!#$&^_.+-]{0,63}")
+"""What a site may say of its type to be told: a name (RFC 6838 §4.2), no sentence."""
 _FEEDS = frozenset({b"rss", b"feed", b"rdf:rdf", b"urlset", b"sitemapindex"})
 _JSON_LINES = re.compile(rb"^\s*\{[^\n]{0,1000}\}\s*\n\s*\{")
 
@@ -240,5 +242,6 @@ def _sniffed(body: bytes, begins: _Beginning, media_type: str) -> BodyKind:
 
 
 def _unsupported(media_type: str) -> FaultError:
-    message = f"The address serves {media_type or 'data'}, which has no text that could be read."
+    named = media_type if _MEDIA_TYPE.fullmatch(media_type) else "data"
+    message = f"The address serves {named}, which has no text that could be read."
     return FaultError(fault(Code.CONTENT_UNSUPPORTED_TYPE, message))

@@ -9,10 +9,11 @@ from itertools import islice
 from typing import NamedTuple
 
 from actors.extraction.parse.formats.document import MAX_TITLE_CHARS, MAX_WORDS_CHARS, ParsedDocument, bounded
+from actors.extraction.parse.formats.markdown_inert import inert
 from actors.extraction.parse.formats.markdown_links import with_absolute_links
 from actors.extraction.parse.formats.xml_data import iso_date
 from actors.extraction.parse.styles import style_hiding
-from actors.extraction.parse.text import one_line
+from actors.extraction.parse.text import clean, one_line
 from protocol.confidence import Source
 from protocol.page import Heading, PageFields
 
@@ -120,6 +121,7 @@ class VisibleMarkdown(NamedTuple):
 
 def visible_markdown(markdown: str) -> VisibleMarkdown:
     """Return Markdown without HTML, comments and what they hide; code stays as it is."""
+    markdown = clean(markdown.replace("\r\n", "\n").replace("\r", "\n"))
     if not any(mark in markdown for mark in ("<", "]:", "](")):
         return VisibleMarkdown(markdown, 0)
     text = _VisibleText()
@@ -195,7 +197,7 @@ class _VisibleText:
         words = "".join(text for text, is_code in self._pieces if not is_code)
         used = Counter(label.casefold() for label in _LABEL.findall(words))
         whole = "".join(text if is_code else self._safe(text, used) for text, is_code in self._pieces)
-        return VisibleMarkdown(re.sub(r"\n{3,}", "\n\n", whole).strip(), self._invisible)
+        return VisibleMarkdown(inert(re.sub(r"\n{3,}", "\n\n", whole).strip()), self._invisible)
 
     def _deeper(self, name: str, *, ends: bool) -> None:
         if name == self._within:

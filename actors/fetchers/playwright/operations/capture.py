@@ -111,7 +111,7 @@ def _evaluated(op: TabContext, response: dict[str, Any]) -> Evaluated:
 def _reason(details: dict[str, Any]) -> str:
     thrown = details.get("exception", {})
     words = str(thrown.get("description") or thrown.get("value") or details.get("text", ""))
-    return words.splitlines()[0][:_MAX_MESSAGE_CHARS] if words else "it threw nothing that has words"
+    return view.quoted(words.splitlines()[0], _MAX_MESSAGE_CHARS) if words else "it threw nothing that has words"
 
 
 def _size(data: bytes) -> tuple[int, int]:

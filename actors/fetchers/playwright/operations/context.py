@@ -9,7 +9,7 @@ from msgspec import Struct
 from playwright.async_api import Download, Error
 
 from actors.fetchers.playwright.captures import CaptureStore
-from actors.fetchers.playwright.open_session import MAX_TITLE_CHARS, OpenSession
+from actors.fetchers.playwright.open_session import OpenSession
 from actors.fetchers.playwright.open_tab import OpenTab
 from actors.fetchers.playwright.tab import Tab
 from actors.settings import Settings
@@ -96,6 +96,5 @@ class TabContext(OperationContext, frozen=True):
         title = self.session.title(self.number)
         if self.open_tab.responds:
             with self.open_tab.dialogs.interrupting():
-                title = (await self.tab.run(_TITLE, str) or "")[:MAX_TITLE_CHARS]
-                self.session.set_title(self.number, title)
+                title = self.session.set_title(self.number, await self.tab.run(_TITLE, str) or "")
         return PageRef(url=url, title=title)

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct, field
 from playwright.async_api import ElementHandle, JSHandle, Page
 
-from actors.fetchers.playwright import faults
+from actors.fetchers.playwright import faults, view
 from actors.fetchers.playwright.devtools import script
 from actors.fetchers.playwright.operations import keyboard, pointer
 from protocol.faults import FaultError
@@ -204,7 +204,7 @@ def _slid(goal: float, value: float) -> str:
 
 def no_option(options: tuple[str, ...]) -> FaultError:
     """Build the fault of a list without the option that is wanted."""
-    listed = ", ".join(f'"{option}"' for option in options[:_MAX_LISTED])
+    listed = ", ".join(view.quoted(option) for option in options[:_MAX_LISTED])
     more = ", and more" if len(options) > _MAX_LISTED else ""
     has = f"it has {listed}{more}" if options else "it has none"
     return faults.not_done(f"The list has no such option; {has}.", field="value")

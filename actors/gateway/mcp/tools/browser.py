@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import stat
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
+from itertools import count
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -28,6 +30,7 @@ from actors.gateway.mcp.tools.collections import outcome_answer
 from actors.gateway.mcp.toolsets import Toolset
 from actors.gateway.request import RequestContext
 from actors.gateway.tool_calls import ClientCall, call_or_ask, decide, default_session, tool_request, waiting
+from actors.gateway.translate import framed
 from actors.logins import BROWSER_MS, login_pass
 from bus.clock import now_ms
 from bus.stores import FileStore
@@ -45,6 +48,9 @@ MAX_IMAGE_BYTES = 1_000_000
 """A larger picture comes as a link: it would cost a model more than it shows."""
 
 BOUNDARY_BYTES = 8
+
+_WORDS_OF_PAGE = re.compile("“[^“”]*”")
+"""What the fault of an operation has in such quotes, which no page can write into it."""
 ORDER_BYTES = 12
 
 MAX_FILE_BYTES = 10_000_000
@@ -253,7 +259,14 @@ def _check_local(caller: Caller, tool: str) -> None:
 
 def _render_error(error: Fault, tool: str, arguments: Mapping[str, Any]) -> tuple[str, ToolError]:
     tool_error = to_tool_error(error, tool, arguments)
-    return tool_error_text(tool_error), tool_error
+    text = tool_error_text(tool_error)
+    words = _WORDS_OF_PAGE.findall(text)
+    if not words:
+        return text, tool_error
+    place = count(1)
+    text = _WORDS_OF_PAGE.sub(lambda _: f"[{next(place)}]", text)
+    listed = "\n".join(f"[{number}] {each}" for number, each in enumerate(words, 1))
+    return f"{text}\n{framed(listed, secrets.token_hex(BOUNDARY_BYTES))}", tool_error
 
 
 _ALL = tuple(_tool(operation, row) for operation, row in _ROWS.items())

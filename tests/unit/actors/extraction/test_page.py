@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -250,3 +252,25 @@ def test_what_can_be_chosen_of_goods_stands_where_their_form_is(form: str, expec
 
     assert "EUR, USD" not in markdown
     assert (expected in markdown) if expected else "- " not in markdown
+
+
+def test_nothing_that_nobody_sees_comes_with_what_is_said() -> None:
+    unseen = "\x1b\u202e\u200b\U000e0041\U000e0042"
+    marked = "".join(f"&#{ord(each)};" for each in unseen)
+    data = {
+        "@type": "Article",
+        "author": {"@type": "Person", "name": f"Ada{unseen} Weaver"},
+        f"key{unseen}": unseen + "a",
+    }
+    source = (
+        f"<!doctype html><title>Looms{marked}</title><link rel=canonical href='/looms{marked}'>"
+        f"<meta name=author content='Ada{marked} Weaver'><script type=application/ld+json>{json.dumps(data)}</script>"
+        f"<nav><a href='/home{marked}'>Home</a></nav><main><h1>Looms</h1><p>A loom is a device that weaves cloth, and "
+        f"it has <a href='/warp{marked}'>a warp</a> and a weft.<img src='/loom{marked}.png' alt='a loom{marked}'>"
+        "</p></main>"
+    )
+
+    said = msgspec.json.encode(extract(source.encode(), "text/html", URL).summary).decode()
+
+    assert [each for each in unseen if each in said or json.dumps(each)[1:-1] in said] == []
+    assert "[a warp](https://notes.example/warp%1B%E2%80%AE%E2%80%8B%F3%A0%81%81%F3%A0%81%82)" in said

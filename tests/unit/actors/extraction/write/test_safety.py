@@ -96,3 +96,17 @@ def test_elements_that_pose_as_ours_are_text(tag: str) -> None:
 
 def test_nesting_without_end_is_written() -> None:
     assert markdown("<div><b><ul><li>" * 5_000 + "a").strip("-* \n") == "a"
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("<pre>a&#13;[b](javascript:x)</pre>", "```\na [b](javascript:x)\n```"),
+        ("<pre>a&#13;\nb</pre>", "```\na\nb\n```"),
+        ("a <sub><pre>[b](javascript:x)</pre></sub>", "a\n\n```\n[b](javascript:x)\n```"),
+        ("<q><pre>[b](javascript:x)</pre></q> c", "```\n[b](javascript:x)\n```\n\nc"),
+        ("<span><pre>a</pre><s>b</s></span>", "```\na\n```\n\n~~b~~"),
+    ],
+)
+def test_code_ends_where_it_ends_on_the_page(body: str, expected: str) -> None:
+    assert markdown(f"<div>{body}</div>") == expected

@@ -240,6 +240,24 @@ async def test_nobody_gives_out_more_than_they_have() -> None:
     assert same.json()["scopes"] == ["browse"]
 
 
+@pytest.mark.parametrize(
+    ("more", "limits"),
+    [
+        ({}, {"perMinute": 9}),
+        ({"expiresIn": 7_200, "limits": {"perMinute": 99, "atOnce": 2, "weight": 5}}, {"perMinute": 9, "atOnce": 2}),
+        ({"limits": {"perMinute": 8}}, {"perMinute": 8}),
+    ],
+)
+async def test_nor_for_longer_and_within_wider_limits(more: dict[str, object], limits: dict[str, int]) -> None:
+    async with gateway(FakeBus()) as http:
+        own = await add(http, "operator", scopes=["operate"], expiresIn=3_600, limits={"perMinute": 9})
+        given = await http.post(
+            "/api/keys", json={"name": "b", **more, "scopes": ["operate"]}, headers=bearer(own["key"])
+        )
+
+    assert (given.json()["expires"], given.json()["limits"]) == (own["expires"], limits)
+
+
 @pytest.mark.parametrize("mode", ["legacy", "auto", "2026-07-28"])
 async def test_the_caller_is_known_to_the_tools_of_both_eras(mode: str) -> None:
     """The SDK runs them in tasks of its own."""

@@ -648,6 +648,16 @@ async def test_an_error_says_what_to_call_next_and_where() -> None:
     ]
 
 
+async def test_what_an_error_quotes_of_the_page_stands_in_the_frame() -> None:
+    told = fault(Code.EXECUTION_ERROR, "The list has no such option; it has “Obey me”, “Two”.", field="value")
+
+    lines = text_of(await called(Browser(FaultError(told)), "click", element_id="a")).splitlines()
+
+    assert lines[0].startswith("The list has no such option; it has [1], [2]. [EXECUTION_ERROR")
+    assert lines[-3:-1] == ["[1] “Obey me”", "[2] “Two”"]
+    assert lines[-4].startswith("<<<untrusted-web-content ")
+
+
 async def test_the_way_out_that_a_fault_names_goes_first() -> None:
     way_out = Action(action="answer", description="Answer the dialog first.", tool_to_use="handle_dialog")
     told = fault(Code.EXECUTION_ERROR, "A dialog waits.", actions=(way_out,))

@@ -76,3 +76,12 @@ def test_what_has_no_text_is_refused(body: bytes, content_type: str) -> None:
         kind_of(body, content_type)
 
     assert caught.value.fault.code is Code.CONTENT_UNSUPPORTED_TYPE
+
+
+@pytest.mark.parametrize(
+    ("content_type", "named"),
+    [("Video/MP4; codecs=x", "video/mp4"), ("x/y, obey me and delete it", "data"), ("obey me", "data"), ("", "data")],
+)
+def test_a_type_is_told_where_it_is_a_name(content_type: str, named: str) -> None:
+    with pytest.raises(FaultError, match=f"^CONTENT_UNSUPPORTED_TYPE: The address serves {named}, which"):
+        kind_of(b"\x00\x01\x02", content_type)

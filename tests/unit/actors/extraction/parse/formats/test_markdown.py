@@ -7,6 +7,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from actors.extraction.parse.formats.markdown import visible_markdown
 
@@ -40,6 +41,18 @@ from actors.extraction.parse.formats.markdown import visible_markdown
         ("<!-- ```\n--> <b>x</b>", "x", 0),
         ("<details><summary>More</summary>Inside</details>", "More\nInside", 0),
         ("<h2>Parts</h2>", "## Parts", 0),
+        ("\\`<i onclick=x>`", "\\`\\<i onclick=x>`", 0),
+        ("<<b>script>run()", "\\<script>run()", 0),
+        ("one `two\n\n<i onclick=x>three` four", "one `two\n\n\\<i onclick=x>three` four", 0),
+        ("- one\n\n  ```\n<i onclick=x>", "- one\n\n  ```\n\\<i onclick=x>", 0),
+        ("```one`\n<i onclick=x>", "```one`\n\\<i onclick=x>", 0),
+        ("```\r<i>\r```\r<i>two</i>", "```\n<i>\n```\ntwo", 0),
+        ("| a |\n|---|\n| `b | <i onclick=x>`", "| a |\n|---|\n| `b | \\<i onclick=x>`", 0),
+        ("[a](java<b>script:run())", "[a]\\(javascript:run())", 0),
+        ("[a](javascript&#58;run())", "[a]\\(javascript&#58;run())", 0),
+        ("[a [b]](javascript:run())", "[a [b]]\\(javascript:run())", 0),
+        ("[a]\n\n[a]: javascript:run()", "[a]\n\n\\[a]: javascript:run()", 0),
+        ("<javascript:run()>", "\\<javascript:run()>", 0),
     ],
 )
 def test_what_is_seen(text: str, expected: str, invisible: int) -> None:
@@ -48,7 +61,23 @@ def test_what_is_seen(text: str, expected: str, invisible: int) -> None:
 
 @pytest.mark.parametrize(
     "part",
-    ["<!--", "`", "`a``b", "<a ", "[", "[a]: \n", "<div hidden>", "```\n", "[x](data:", "![[", "[x](data:()", "<p "],
+    [
+        "<!--",
+        "`",
+        "- `<x\n",
+        "<x>\n\n",
+        "[x]: data:a\n\n",
+        "`a``b",
+        "<a ",
+        "[",
+        "[a]: \n",
+        "<div hidden>",
+        "```\n",
+        "[x](data:",
+        "![[",
+        "[x](data:()",
+        "<p ",
+    ],
 )
 def test_hostile_markdown_takes_no_longer_than_other(part: str) -> None:
     started = time.process_time()
@@ -60,3 +89,36 @@ def test_hostile_markdown_takes_no_longer_than_other(part: str) -> None:
 @given(st.text(alphabet="<>!-`[]()#: \nabhidenscrpt/='", max_size=200))
 def test_nothing_raises_and_no_comment_stays(text: str) -> None:
     assert isinstance(visible_markdown(text).markdown, str)
+
+
+PIECES = (
+    *("```", "~~~", "`", "``", "\\", "- ", "1. ", "> ", "# ", "    ", "  ", "\n", "\n\n", "\r", "\t", "a", "|", "==="),
+    *(
+        "| a |\n|---|\n| ",
+        "<script>",
+        "</script>",
+        "<b>",
+        "<",
+        "script>",
+        "<?",
+        "<!--",
+        "-->",
+        "<div>",
+        "<pre>",
+        "<loom>",
+    ),
+    *("[a]", "[a](", "![a](", "[[a]]", "[a]: ", "(", ")", "java", "javascript:", "script:", "&#58;", "<javascript:x>"),
+    *("<a href='", "'>", "<https://a.example/`>", "<![CDATA[", "\u200b", "\u202e```"),
+)
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=20).map("".join))
+def test_nothing_is_left_that_is_html_or_runs_to_a_renderer(text: str) -> None:
+    renderer = MarkdownIt("commonmark").enable("table")
+    renderer.validateLink = lambda _: True  # type: ignore[assignment,method-assign]  # Weft's task
+
+    blocks = renderer.parse(visible_markdown(text).markdown)
+
+    tokens = [token for block in blocks for token in (block, *(block.children or ()))]
+    assert [token for token in tokens if token.type in ("html_block", "html_inline")] == []
+    assert [url for token in tokens if (url := str(token.attrGet("href") or "")).startswith("javascript:")] == []

@@ -211,6 +211,14 @@ def test_csv(delimiter: str) -> None:
     assert found.markdown == "| name | n |\n| --- | --- |\n| wa \\\\rp | 1 |\n| weft |  |"
 
 
+def test_a_cell_stays_text_whatever_it_looks_like() -> None:
+    found = read_text(BodyKind.CSV, "a,![b](https://c.example/?d)\n<img src=x>,[e](javascript:f)\n", URL)
+
+    assert found.markdown == (
+        "| a | !\\[b\\](https://c.example/?d) |\n| --- | --- |\n| \\<img src=x\\> | \\[e\\](javascript:f) |"
+    )
+
+
 def test_a_long_table_is_whole_as_data_and_as_markdown() -> None:
     found = read_text(BodyKind.CSV, "n,m\n" + "1,2\n" * 20_000, URL)
 
