@@ -125,7 +125,8 @@ def is_content_image(element: Element) -> bool:
         return False
     name = _name_of(picture)
     leads = picture.closest("a") is not None and _WAY.fullmatch(name) is not None
-    return bool(name) and not leads and not _is_decoration(picture, element)
+    is_word = _EMOJI.fullmatch(name) is not None
+    return bool(name) and not leads and (is_word or not _is_decoration(picture, element))
 
 
 def _is_decoration(picture: Element, holder: Element) -> bool:
