@@ -15,6 +15,7 @@ import pytest
 
 from actors import registry
 from bus.nats.server import find_binary, read_ports
+from bus.seal import new_key
 from protocol.browse import BrowseResult, StructuredError
 from protocol.faults import Code
 from protocol.schemas import message_types
@@ -254,8 +255,9 @@ def test_two_systems_run_side_by_side(weft: System, site: Site, tmp_path: Path) 
 @pytest.mark.slow
 def test_actors_of_one_system_live_where_they_are_put(site: Site, tmp_path: Path) -> None:
     with _nats(tmp_path / "nats") as url:
-        inside = weft_up(tmp_path / "inside", "--nats", url, "--actors", "navigator=2,verifier")
-        edge = weft_up(tmp_path / "edge", "--nats", url, "--actors", "gateway,fetchers.intelligence")
+        shared = {"WEFT_NATS_URL": url, "WEFT_VAULT_KEY": new_key()}
+        inside = weft_up(tmp_path / "inside", "--actors", "navigator=2,verifier", **shared)
+        edge = weft_up(tmp_path / "edge", "--actors", "gateway,fetchers.intelligence", **shared)
         with inside as one, edge as other:
             title = other.page(site.url("/article")).title
             rows = one.replicas()

@@ -27,6 +27,7 @@ from mcp.types import (
 
 from actors.gateway.mcp.toolbox import TOOLS
 from actors.gateway.mcp.toolsets import Toolset
+from bus.seal import new_key
 from tests.conformance.fixture import fixture
 from tests.flows.mcp_clients import Era, Transport, connected, text_of
 from tests.flows.system import CALL_S, System
@@ -161,10 +162,10 @@ async def sample(context: ClientRequestContext, params: CreateMessageRequestPara
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("era", first(1, ["legacy", "auto"]))
 async def test_users_and_models_are_asked_whichever_replica_gets_the_reply(tmp_path: Path, era: Era) -> None:
-    arguments = ("--actors", "gateway")
     async with serve_open_nats(tmp_path / "nats") as url, fixture(url):
-        first = running_weft(tmp_path / "first", ("--nats", url, *arguments), WEFT_API_KEY=KEY)
-        second = running_weft(tmp_path / "second", ("--nats", url, *arguments), WEFT_API_KEY=KEY)
+        arguments, vault = ("--nats", url, "--actors", "gateway"), new_key()
+        first = running_weft(tmp_path / "first", arguments, WEFT_API_KEY=KEY, WEFT_VAULT_KEY=vault)
+        second = running_weft(tmp_path / "second", arguments, WEFT_API_KEY=KEY, WEFT_VAULT_KEY=vault)
         async with first as one, second as other:
             turns = RoundRobin(one.ready.mcp, other.ready.mcp)
             headers = {"Authorization": f"Bearer {KEY}"}

@@ -17,6 +17,7 @@ from mcp.client.session import ClientRequestContext
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult, ElicitRequestParams, ElicitResult
 
+from bus.seal import new_key
 from tests.conformance.fixture import fixture
 from tests.conftest import COUNTS
 from tests.site import serve_site
@@ -164,7 +165,12 @@ async def _reply(context: ClientRequestContext, params: ElicitRequestParams) -> 
 async def replicas(folder: Path) -> AsyncGenerator[Balancer]:
     """Run one system that has all it needs, another gateway, and the balancer before both."""
     port = free_port()
-    settings = {"WEFT_API_KEY": KEY, "WEFT_ALLOWED_HOSTS": f"127.0.0.1:{port}", "WEFT_RATE_PER_MINUTE": "0"}
+    settings = {
+        "WEFT_API_KEY": KEY,
+        "WEFT_VAULT_KEY": new_key(),
+        "WEFT_ALLOWED_HOSTS": f"127.0.0.1:{port}",
+        "WEFT_RATE_PER_MINUTE": "0",
+    }
     async with (
         serve_open_nats(folder / "nats") as nats,
         fixture(nats),

@@ -454,12 +454,13 @@ async def open_nats(folder: Path) -> AsyncGenerator[str]:
 async def test_two_launchers_on_one_nats_are_one_system(tmp_path: Path) -> None:
     front = ("--actors", "gateway=2,navigator,verifier")
     back = ("--actors", "fetchers.intelligence=2")
+    key = new_key()
     with anyio.fail_after(TEST_S):
         async with (
             serve_site() as site,
             open_nats(tmp_path / "nats") as url,
-            running_weft(tmp_path / "front", ["--nats", url, *front]) as running,
-            running_weft(tmp_path / "back", ["--nats", url, *back]) as fetchers,
+            running_weft(tmp_path / "front", ["--nats", url, *front], WEFT_VAULT_KEY=key) as running,
+            running_weft(tmp_path / "back", ["--nats", url, *back], WEFT_VAULT_KEY=key) as fetchers,
         ):
             await browses(running, site)
 

@@ -99,7 +99,16 @@ def test_an_option_that_is_drawn_as_disabled_is_not_chosen(it: Driving) -> None:
     it.show(ONE)
 
     assert "disabled" in it.fault(SelectOption(element_id=it.id_of("City"), value="Rome")).message
-    assert '"Oslo", "Rome"' in it.fault(SelectOption(element_id=it.id_of("City"), value="Bonn")).message
+    assert "“Oslo”, “Rome”" in it.fault(SelectOption(element_id=it.id_of("City"), value="Bonn")).message
+
+
+def test_a_form_that_hides_its_properties_hides_no_option(it: Driving) -> None:
+    names = "children contains matches closest querySelectorAll assignedSlot shadowRoot id"
+    fields = "".join(f"<input name={name}>" for name in f"{names} checkVisibility getBoundingClientRect".split())
+    it.show(f"<form>{ONE}<p>{fields}</p></form>")
+    it.do(SelectOption(element_id=it.id_of("City"), value="Oslo"), Acted)
+
+    assert ("City", "Oslo") in told(it)
 
 
 def test_what_is_chosen_of_a_list_of_many_stays_so(it: Driving) -> None:
@@ -124,7 +133,7 @@ def test_words_within_an_option_are_none(it: Driving) -> None:
     fault = it.fault(SelectOption(element_id=it.id_of("Month"), value="July"))
 
     assert code(fault) == (Code.EXECUTION_ERROR, "value")
-    assert '"May", "June"' in fault.message
+    assert "“May”, “June”" in fault.message
 
 
 # -- sliders and switches ----------------------------------------------------------------------------------------------

@@ -35,7 +35,10 @@
   // The element or the nearest one around it that scrolls that way.
   function scroller(sideways) {
     const root = document.scrollingElement ?? document.documentElement;
-    for (let node = element; node && node !== root; node = node.parentElement ?? node.getRootNode().host) {
+    // A form hides its own properties behind fields of their names.
+    const { get: parent } = Object.getOwnPropertyDescriptor(Node.prototype, 'parentNode');
+    const above = (node) => (parent.call(node) instanceof ShadowRoot ? parent.call(node).host : parent.call(node));
+    for (let node = element; node instanceof Element && node !== root; node = above(node)) {
       const style = getComputedStyle(node);
       const rolls = /auto|scroll|overlay/.test(sideways ? style.overflowX : style.overflowY) || node.localName === 'textarea';
       if (rolls && (sideways ? node.scrollWidth > node.clientWidth : node.scrollHeight > node.clientHeight)) return node;

@@ -5,7 +5,21 @@
   const MANY = 30, MANY_NODES = 20_000, MANY_AROUND = 3, OPTIONS = '[role="option"], [role="menuitemradio"], [role="menuitemcheckbox"], [role="menuitem"]';
   const plain = (text) => String(text ?? '').replace(/\s+/g, ' ').trim();
   const asked = plain(wanted), lower = asked.toLowerCase();
-  const above = (node) => node.assignedSlot ?? node.parentElement ?? node.getRootNode().host ?? null;
+  // A form hides its own properties behind fields of their names: they are read from the prototypes.
+  const of = (type, name) => {
+    const { get, value } = Object.getOwnPropertyDescriptor(type.prototype, name);
+    return (node, ...given) => (get ?? value).call(node, ...given);
+  };
+  const parent = of(Node, 'parentNode'), childNodes = of(Node, 'childNodes'), contains = of(Node, 'contains');
+  const children = of(Element, 'children'), shadow = of(Element, 'shadowRoot'), attribute = of(Element, 'getAttribute');
+  const matches = of(Element, 'matches'), find = of(Element, 'querySelectorAll'), closest = of(Element, 'closest');
+  const box = of(Element, 'getBoundingClientRect'), isVisible = of(Element, 'checkVisibility');
+
+  function above(node) {
+    if (node.assignedSlot instanceof HTMLSlotElement) return node.assignedSlot;
+    const up = parent(node);
+    return up instanceof ShadowRoot ? up.host : up instanceof Element ? up : null;
+  }
 
   // All that is in something, also in its shadow trees.
   function* within(root) {
@@ -13,18 +27,17 @@
     for (let count = 0; stack.length && count < MANY_NODES; count++) {
       const node = stack.pop();
       yield node;
-      for (const inner of [node.children, node.shadowRoot?.children ?? []]) stack.push(...[...inner].reverse());
+      for (const inner of [children(node), shadow(node)?.children ?? []]) stack.push(...[...inner].reverse());
     }
   }
 
   // Whether something is shown: also what is around it leaves room for it.
   function shows(node) {
-    const box = node.getBoundingClientRect();
-    if (!node.checkVisibility({ visibilityProperty: true }) || box.height <= 0) return false;
+    if (!isVisible(node, { visibilityProperty: true }) || box(node).height <= 0) return false;
     for (let up = above(node); up && up !== document.body; up = above(up)) {
       const style = getComputedStyle(up);
       if (style.overflow === 'visible' || style.display === 'contents') continue;
-      const around = up.getBoundingClientRect();
+      const around = box(up);
       if (around.width <= 1 || around.height <= 1) return false;
     }
     return true;
@@ -39,29 +52,29 @@
   // What pops up for the list: what it names, or where that is not shown itself the next thing around it that is.
   function popup(named) {
     for (let node = named, up = 0; node && up <= MANY_AROUND; node = above(node), up++) {
-      if (node === document.body || node.contains(list)) return null;
+      if (node === document.body || contains(node, list)) return null;
       if (shows(node)) return node;
     }
     return null;
   }
 
   // Whatever holds words itself, and is no part of a sentence.
-  const hasWords = (node) => [...node.childNodes].some((one) => one.nodeType === Node.TEXT_NODE && one.data.trim() !== '');
-  const worded = (node) => hasWords(node) && !(node.parentElement && hasWords(node.parentElement));
+  const hasWords = (node) => [...childNodes(node)].some((one) => one.nodeType === Node.TEXT_NODE && one.data.trim() !== '');
+  const worded = (node) => hasWords(node) && !(parent(node) instanceof Element && hasWords(parent(node)));
 
-  const OPTION = (node) => node.matches(OPTIONS);
-  const slotted = (node) => [...node.querySelectorAll('slot')].flatMap((slot) => slot.assignedNodes({ flatten: true })).map((one) => one.textContent).join(' ');
-  const says = (node) => plain(node.getAttribute('aria-label') ?? (node.innerText || slotted(node)));
-  const value = (node) => node.getAttribute('data-value') ?? node.getAttribute('value') ?? node.id;
+  const OPTION = (node) => matches(node, OPTIONS);
+  const slotted = (node) => [...find(node, 'slot')].flatMap((slot) => slot.assignedNodes({ flatten: true })).map((one) => one.textContent).join(' ');
+  const says = (node) => plain(attribute(node, 'aria-label') ?? (node.innerText || slotted(node)));
+  const value = (node) => attribute(node, 'data-value') ?? attribute(node, 'value') ?? attribute(node, 'id');
   const pick = (among) => among.find((one) => says(one) === asked) ?? among.find((one) => value(one) === wanted) ?? among.find((one) => says(one).toLowerCase() === lower);
-  const shownIn = (root, fits) => [...within(root)].filter((node) => fits(node) && !list.contains(node) && shows(node));
+  const shownIn = (root, fits) => [...within(root)].filter((node) => fits(node) && !contains(list, node) && shows(node));
 
   const known = new Set(opened), popups = controlled().map(popup).filter(Boolean);
   const fresh = (fits) => shownIn(document.body, fits).filter((node) => !known.has(node) || (says(node).toLowerCase() === lower && popsUp(node)));
 
   // Whether something lies over the page, and was opened for the list before.
   function popsUp(node) {
-    for (let up = node; up && up !== document.body && !up.contains(list); up = above(up)) {
+    for (let up = node; up && up !== document.body && !contains(up, list); up = above(up)) {
       const style = getComputedStyle(up);
       if (/absolute|fixed/.test(style.position) && style.zIndex !== 'auto') return true;
     }
@@ -79,7 +92,7 @@
 
   // Scrolls what holds the options to its beginning, or on; tells whether it did.
   function scroll(first) {
-    for (let node = offered()[0]; node && node !== document.body && !node.contains(list); node = above(node)) {
+    for (let node = offered()[0]; node && node !== document.body && !contains(node, list); node = above(node)) {
       if (node.scrollHeight <= node.clientHeight + 1 || !/auto|scroll|hidden/.test(getComputedStyle(node).overflowY)) continue;
       const before = node.scrollTop;
       if (first) node.scrollTop = 0;
@@ -90,11 +103,11 @@
   }
 
   const isOpen = () => [list, ...list.querySelectorAll('[aria-expanded]')].some((node) => node.getAttribute('aria-expanded') === 'true');
-  const state = (node) => node?.closest('[aria-selected], [aria-checked]');
-  const isOff = (node) => node?.closest('[aria-disabled="true"], [disabled]') !== null || /not-allowed/.test(getComputedStyle(node).cursor);
+  const state = (node) => node && closest(node, '[aria-selected], [aria-checked]');
+  const isOff = (node) => closest(node, '[aria-disabled="true"], [disabled]') !== null || /not-allowed/.test(getComputedStyle(node).cursor);
   const isChosen = (node) => [state(node)?.getAttribute('aria-selected'), state(node)?.getAttribute('aria-checked')].includes('true');
 
-  const several = (node) => [node?.closest('[aria-multiselectable]'), ...controlled()].some((one) => one?.getAttribute('aria-multiselectable') === 'true');
+  const several = (node) => [node && closest(node, '[aria-multiselectable]'), ...controlled()].some((one) => one?.getAttribute('aria-multiselectable') === 'true');
 
   switch (ask) {
     case 'shown': return isOpen() ? [] : shownIn(document.body, (node) => OPTION(node) || worded(node));

@@ -1,18 +1,26 @@
 // Brings an element into the window, and tells whether and where it would receive a click, or what is in the way; the second call
 // gives what is to be clicked for it.
 (element, give) => {
+  // A form hides its own properties behind fields of their names: they are read from the prototypes.
+  const of = (type, name) => {
+    const { get, value } = Object.getOwnPropertyDescriptor(type.prototype, name);
+    return (node, ...given) => (get ?? value).call(node, ...given);
+  };
+  const parent = of(Node, 'parentNode'), contains = of(Node, 'contains'), find = of(Element, 'querySelectorAll');
+  const attribute = of(Element, 'getAttribute'), box = of(Element, 'getBoundingClientRect'), isVisible = of(Element, 'checkVisibility');
+
   const FIELDS = 'input:not([type="hidden"], [aria-hidden="true"]), select, textarea, button, [role="combobox"]', MANY_AROUND = 5;
   if (!element.isConnected) return give ? element : { state: 'gone', by: '' };
 
   function shows(node) {
-    if (!node.checkVisibility({ visibilityProperty: true })) return false;
-    const box = node.getBoundingClientRect();
-    return box.width > 0 && box.height > 0;
+    if (!isVisible(node, { visibilityProperty: true })) return false;
+    const { width, height } = box(node);
+    return width > 0 && height > 0;
   }
 
   function named(node) {
     const plain = (text) => String(text ?? '').replace(/[^\w-]/g, '').slice(0, 40);
-    const id = plain(node.id), role = plain(node.getAttribute('role')), look = id || role ? '' : plain(node.classList[0]);
+    const id = plain(attribute(node, 'id')), role = plain(attribute(node, 'role')), look = id || role ? '' : plain((attribute(node, 'class') ?? '').trim().split(/\s/)[0]);
     return `${plain(node.localName)}${id && `#${id}`}${role && `[role=${role}]`}${look && `.${look}`}`;
   }
 
@@ -30,39 +38,45 @@
     return hit;
   }
 
+  function above(node) {
+    if (node.assignedSlot instanceof HTMLSlotElement) return node.assignedSlot;
+    const up = parent(node);
+    return up instanceof ShadowRoot ? up.host : up instanceof Element ? up : null;
+  }
+
   function within(node, outer) {
-    for (let up = node; up; up = up.assignedSlot ?? up.parentElement ?? up.getRootNode().host) if (up === outer) return true;
+    for (let up = node; up; up = above(up)) if (up === outer) return true;
     return false;
   }
 
   // What has an id or a role says more of itself than a nameless box in it.
   function telling(node) {
-    for (let up = node, far = 0; up && far < 6; up = up.parentElement, far += 1)
-      if (up !== document.body && !up.contains(element) && (up.id || up.getAttribute('role'))) return up;
+    for (let up = node, far = 0; up && far < 6; up = above(up), far += 1)
+      if (up !== document.body && !contains(up, element) && (attribute(up, 'id') || attribute(up, 'role'))) return up;
     return node;
   }
 
   // Points of what the window shows of the largest piece of an element, its middle first.
   function points(node) {
-    const boxes = [...node.getClientRects()].filter((box) => box.width > 0 && box.height > 0);
-    const box = boxes.sort((a, b) => b.width * b.height - a.width * a.height)[0] ?? node.getBoundingClientRect();
-    const left = Math.max(box.left, 0), right = Math.min(box.right, innerWidth);
-    const top = Math.max(box.top, 0), bottom = Math.min(box.bottom, innerHeight);
+    const boxes = [...node.getClientRects()].filter((one) => one.width > 0 && one.height > 0);
+    const largest = boxes.sort((a, b) => b.width * b.height - a.width * a.height)[0] ?? box(node);
+    const left = Math.max(largest.left, 0), right = Math.min(largest.right, innerWidth);
+    const top = Math.max(largest.top, 0), bottom = Math.min(largest.bottom, innerHeight);
     const at = (across, down) => [left + (right - left) * across, top + (bottom - top) * down];
     return [at(0.5, 0.5), at(0.1, 0.2), at(0.9, 0.2), at(0.1, 0.8), at(0.9, 0.8)];
   }
 
   // A point in an element as a driver has it: from the corner of its box within the border.
   function inside([x, y], node = element) {
-    const box = node.getBoundingClientRect();
-    return { x: x - box.left - node.clientLeft, y: y - box.top - node.clientTop };
+    const { left, top } = box(node);
+    return { x: x - left - node.clientLeft, y: y - top - node.clientTop };
   }
 
   // What a page draws around a field that is not seen or hit itself, if that is what would be hit.
   function drawnAround(hit) {
     if (!hit || (element.checkVisibility({ opacityProperty: true }) && getComputedStyle(element).pointerEvents !== 'none')) return null;
-    for (let up = element.parentElement ?? element.getRootNode().host, far = 0; up && far < MANY_AROUND; up = up.parentElement ?? up.getRootNode().host, far++) {
-      if ([...up.querySelectorAll(FIELDS)].some((other) => !other.contains(element))) return null;
+    for (let up = above(element), far = 0; up && far < MANY_AROUND; up = above(up), far++) {
+      if ([...find(up, FIELDS)].some((other) => !contains(other, element))) return null;
       if (shows(up) && within(hit, up)) return up;
     }
     return null;

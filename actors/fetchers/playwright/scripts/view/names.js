@@ -77,11 +77,13 @@ weft.part((view) => {
   // The words of a label that speaks, by its id, of what holds a field, or of what the page has hidden beside it to draw it anew.
   function drawnFor(element) {
     const root = element.getRootNode();
-    for (let node = element, up = 0; node?.parentElement && up < UP; node = node.parentElement, up++) {
-      if ([...node.querySelectorAll(CONTROL)].some((other) => !element.contains(other) && !view.isAway(other))) return '';
-      for (const one of [node, node.previousElementSibling, node.nextElementSibling]) {
-        if (!one?.id || (one !== node && !(one.matches(CONTROL) && view.isAway(one)))) continue;
-        const label = root.querySelector(`label[for="${CSS.escape(one.id)}"]`);
+    for (let node = element, up = 0; node && view.parent(node) !== root && up < UP; node = view.parent(node), up++) {
+      if ([...view.findIn(node, CONTROL)].some((other) => !element.contains(other) && !view.isAway(other))) return '';
+      const siblings = [...view.children(view.parent(node))], at = siblings.indexOf(node);
+      for (const one of [node, siblings[at - 1], siblings[at + 1]]) {
+        const id = one && view.attribute(one, 'id');
+        if (!id || (one !== node && !(view.matches(one, CONTROL) && view.isAway(one)))) continue;
+        const label = root.querySelector(`label[for="${CSS.escape(id)}"]`);
         const words = label && shows(label) ? textOf(label, CHARS, element) : '';
         if (words) return words;
       }
@@ -98,9 +100,9 @@ weft.part((view) => {
   }
 
   function beside(element) {
-    for (let node = element, up = 0; node && up < 3; node = node.parentElement, up++) {
+    for (let node = element, up = 0; node && view.isElement(node) && up < 3; node = view.parent(node), up++) {
       for (let other = node.previousSibling, back = 0; other && back < 3; other = other.previousSibling, back++) {
-        if (other.nodeType === Node.ELEMENT_NODE && (other.matches(BESIDE) || other.querySelector(BESIDE))) return '';
+        if (other.nodeType === Node.ELEMENT_NODE && (view.matches(other, BESIDE) || view.find(other, BESIDE))) return '';
         const words = other.nodeType === Node.TEXT_NODE ? view.clean(other.data) : other.nodeType === Node.ELEMENT_NODE && !view.UNREAD.has(other.localName) && shows(other) ? textOf(other) : '';
         if (words) return words.length <= 60 ? words : '';
       }
