@@ -11,6 +11,7 @@ from base64 import b64encode
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -176,9 +177,14 @@ class Intruder:
         """Where answers reach him."""
         return f"_INBOX.{micro_name(self.name)}.intruder"
 
+    @cached_property
+    def answers_into(self) -> tuple[str, ...]:
+        """The inboxes of those who may ask him."""
+        return inboxes(self.grant, GRANTS)
+
     def may(self, subject: str) -> bool:
         """Return whether the participant is there for this, or may answer there."""
-        answered = any(covers(inbox, subject) for inbox in inboxes(self.grant, GRANTS))
+        answered = any(covers(inbox, subject) for inbox in self.answers_into)
         return answered or self.grant.may_publish(subject) or self.grant.may_use(subject)
 
     def may_read(self, stream: str) -> bool:
