@@ -84,12 +84,14 @@ def keep_lines(body: Element) -> None:
 
     Many editors give it to every paragraph and every run of words. A division of typewritten lines is code.
     """
+    broken = set[Node]()
     for element in body.select("[style*='white-space' i]"):
         style = element.attr("style") or ""
         if _LINES_KEPT.search(style) is None or (element.tag == "div" and _TYPEWRITTEN.search(style)):
             continue
         element.attrs["style"] = _LINES_KEPT.sub("", style)
-        if element.closest(_CODE) is None:
+        if element.closest(_CODE) is None and broken.isdisjoint(element.ancestors):
+            broken.add(element)
             for text in [node for node in element.descendants if isinstance(node, Text)]:
                 _break_lines(text)
 
