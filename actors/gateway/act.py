@@ -152,7 +152,13 @@ async def act(app: AppContext, request: RequestContext, arguments: ActRequest) -
         local_only=arguments.local_only or Scope.MODELS not in caller.scopes,
         watch=request.watch,
     )
-    reached = await app.bus.call(ACT, goal, wait_ms=app.grace_ms)
+    try:
+        reached = await app.bus.call(ACT, goal, wait_ms=app.grace_ms)
+    except FaultError as error:
+        if error.fault.code is not Code.SESSION_NOT_FOUND or arguments.url or arguments.session:
+            raise
+        message = "url: no page is open yet in your browser session; name the one to begin at."
+        raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field="url")) from None
     return act_result(reached.state, reached.session)
 
 

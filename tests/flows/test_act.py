@@ -110,6 +110,19 @@ def test_what_is_no_goal_is_refused_with_the_field(weft: System, body: Json, fie
     assert (str(error.code), field in str(error.field)) == ("VALIDATION_INVALID_REQUEST", True)
 
 
+def test_who_has_no_page_open_is_asked_for_one(weft: System) -> None:
+    key = weft.http.post("/api/keys", json={"name": "newcomer", "scopes": ["browser"]}).json()["key"]
+
+    answer = weft.http.post("/api/act", json={"goal": "Click Buy"}, headers={"Authorization": f"Bearer {key}"})
+
+    error = refused(answer)
+    assert (error.code, error.field, "name the one to begin at" in error.error) == (
+        "VALIDATION_INVALID_REQUEST",
+        "url",
+        True,
+    )
+
+
 def test_a_task_that_there_is_not_is_not_found(weft: System) -> None:
     answers = [
         weft.http.get(f"/api/act/{uuid.uuid4()}"),
