@@ -41,6 +41,12 @@ KEPT = {
     ("DELETE", "/api/sources/{id}"): os.environ["WEFT_TEST_FORGOTTEN_SOURCE"],
     ("GET", "/api/approvals/{id}"): os.environ["WEFT_TEST_APPROVAL"],
     ("POST", "/api/approvals/{id}"): os.environ["WEFT_TEST_APPROVAL"],
+    ("GET", "/api/captures/{name}"): os.environ["WEFT_TEST_CAPTURE"],
+    ("GET", "/api/patterns/{id}"): os.environ["WEFT_TEST_PATTERN"],
+    ("DELETE", "/api/patterns/{id}"): os.environ["WEFT_TEST_FORGOTTEN_PATTERN"],
+    ("POST", "/api/patterns/{id}/verify"): os.environ["WEFT_TEST_PATTERN"],
+    ("POST", "/api/patterns/{id}/call"): os.environ["WEFT_TEST_PATTERN"],
+    ("POST", "/api/patterns/{id}/feedback"): os.environ["WEFT_TEST_PATTERN"],
 }
 """What there is, by the operation that names it."""
 
@@ -74,6 +80,7 @@ _MAX_ORIGIN_CHARS = 2_000
 CONVERSATION = "/api/conversations/{"
 ANSWERS = ("/api/summarize", "/api/answer", "/api/extract", "/api/agent")
 CAPTURING = "/api/collections/{id}/capture"
+PATTERN = "/api/patterns/{id}/"
 IMPORTING = "/api/collections/{id}/import"
 DOCUMENT = {
     "doc_id": "document",
@@ -145,7 +152,7 @@ def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -
             _give_sources(body, body.get("documents"))
     there = TALK if case.path.startswith(CONVERSATION) else KEPT.get((case.method.upper(), case.path))
     if there is not None and _is_some_id(case.path_parameters):
-        case.path_parameters = {"id": there}
+        case.path_parameters = dict.fromkeys(case.path_parameters, there)
     if case.path_parameters and _names_nothing(case.path_parameters.get("domain")):
         case.path_parameters = {**case.path_parameters, "domain": HOST}
     profile = SAVED.get(case.method.upper() if "/sessions/" in case.path else "")
@@ -209,9 +216,10 @@ def _give_call(case: Case[Any], body: dict[str, Any]) -> None:
         body["engine"] = "local"
     if case.path == CAPTURING and _well_named(body.get("url")):
         body["url"] = PAGE
-    for item in _objects(body.get("sources")):
-        if _well_named(item.get("url")):
-            item["url"] = PAGE
+    for item in (*_objects(body.get("sources")), *([body] if case.path.startswith(PATTERN) else [])):
+        item |= {name: PAGE for name in ("url", "correctUrl") if _well_named(item.get(name))}
+    if case.path.startswith(PATTERN) and isinstance(body.get("parameters"), dict):
+        body["parameters"] = {}
     if case.path == "/api/agent" and isinstance(body.get("collection"), str):
         body["collection"] = None
     if case.path in GOALS and isinstance(body.get("goal"), str) and not body["goal"].strip():
@@ -291,8 +299,8 @@ def _names_nothing(domain: object) -> bool:
 
 
 def _is_some_id(parameters: dict[str, Any] | None) -> bool:
-    """Return whether a conversation is named that may be one, in about every other request."""
-    name = str((parameters or {}).get("id"))
+    """Return whether one thing is named that there may be, in about every other request."""
+    name = "".join(map(str, (parameters or {}).values()))
     return len(name) % 2 == 0 and re.search(r"^[A-Za-z0-9_.:-]{1,200}\Z", name) is not None
 
 

@@ -131,11 +131,14 @@ def conversation(weft: System, site: Site) -> str:
 
 
 def kept(weft: System, site: Site) -> dict[str, str]:
-    """Have two sources, and a call that waits: of MCP, where what deletes is asked about."""
+    """Have two sources, a shared text, and a call that waits: of MCP, where what deletes is asked about."""
     made = weft.http.post("/api/collections", json={"title": "Looms"}).json()["result"]["payload"]["collectionId"]
     items = [{"type": "url", "url": site.url("/article")}, {"type": "note", "text": "A note."}]
     added = weft.http.post(f"/api/collections/{made}/sources", json={"sources": items}).json()
     page, note = (one["sourceId"] for one in added["result"]["payload"]["sources"])
+    text = weft.http.post("/api/tools/artifact.save", json={"title": "Looms", "markdown": "A *loom* weaves."}).json()
+    shared = {"artifactId": text["result"]["payload"]["artifactId"], "format": "markdown"}
+    capture = weft.http.post("/api/tools/artifact.share", json=shared).json()["result"]["payload"]["uri"]
 
     async def ask() -> str:
         async with connected(weft, query="?toolsets=collections") as client:
@@ -146,8 +149,17 @@ def kept(weft: System, site: Site) -> dict[str, str]:
     return {
         "WEFT_TEST_SOURCE": page,
         "WEFT_TEST_FORGOTTEN_SOURCE": note,
+        "WEFT_TEST_CAPTURE": capture.rpartition("/")[2],
         "WEFT_TEST_APPROVAL": anyio.run(ask),
     }
+
+
+def patterns(weft: System, site: Site) -> dict[str, str]:
+    """Have two patterns, of which one is to be forgotten."""
+    filed = [{"url": site.url("/json"), "page": site.url(path)} for path in ("/threads", "/forgotten")]
+    file = {"format": "weft-patterns", "version": 1, "patterns": filed}
+    known = weft.http.post("/api/patterns/import", json=file).json()["imported"]
+    return dict(zip(("WEFT_TEST_PATTERN", "WEFT_TEST_FORGOTTEN_PATTERN"), known, strict=True))
 
 
 def waiting(weft: System) -> dict[str, str]:
@@ -201,6 +213,7 @@ def schemathesis(weft: System, site: Site, folder: Path) -> tuple[Report, str]:
             "WEFT_TEST_CONVERSATION": conversation(weft, site),
             "WEFT_TEST_ARTIFACT": artifact.artifact_id,
             **kept(weft, site),
+            **patterns(weft, site),
             **waiting(weft),
             "WEFT_TEST_ACT": acting(weft, site),
         },
