@@ -44,6 +44,14 @@ _BEYOND_BASIC_PLANE = 0x10000
 """Characters beyond the basic plane, nearly all of them emoji, count as symbols."""
 
 
+class Roles(Struct, frozen=True):
+    """Roles by number: the number of their names, the role of what is around them, and all but the root's by depth."""
+
+    names: Ints
+    parent: Ints
+    levels: Sequence[Ints]
+
+
 class BlockArrays(Struct, frozen=True, dict=True):
     """Blocks by index, and boxes by index with every parent before its children; the first box is the root.
 
@@ -105,8 +113,7 @@ class BlockArrays(Struct, frozen=True, dict=True):
     @cached_property
     def levels(self) -> list[Ints]:
         """The boxes by depth below the root, the root left out: parents come before their children."""
-        order = np.argsort(self.depth, kind="stable")
-        return np.split(order, np.flatnonzero(np.diff(self.depth[order])) + 1)[1:]
+        return _levels(self.depth)
 
     def blocks_in(self, boxes: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return which blocks stand in any of some boxes."""
@@ -127,6 +134,12 @@ class BlockArrays(Struct, frozen=True, dict=True):
             way = (roles[parent] if roles else -1, alike[name])
             roles.append(numbers.setdefault(way, len(numbers)))
         return np.array(roles, np.int64)
+
+    @cached_property
+    def roles(self) -> Roles:
+        """All the roles of boxes, of which a page has far fewer than boxes."""
+        _, box = np.unique(self.role, return_index=True)
+        return Roles(self.names[0][box], self.role[self.parent[box]], _levels(self.depth[box]))
 
     @cached_property
     def rows(self) -> tuple[Ints, Ints]:
@@ -177,6 +190,11 @@ def as_matrix(columns: Iterable[NDArray[np.floating[Any]]]) -> Floats:
     """Make columns of one length a matrix, a row a block, in which each column lies together."""
     listed = list(columns)
     return np.concatenate(listed, dtype=np.float32, casting="same_kind").reshape(len(listed), -1).T
+
+
+def _levels(depth: Ints) -> list[Ints]:
+    order = np.argsort(depth, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(depth[order])) + 1)[1:]
 
 
 def _says_facts(tokens: Floats) -> bool:
