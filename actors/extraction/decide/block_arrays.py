@@ -13,6 +13,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from actors.extraction.decide.blocks import Block, TextBox, words_in
+from actors.extraction.evidence.text_runs import texts_containing
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
@@ -110,6 +111,17 @@ class BlockArrays(Struct, frozen=True, dict=True):
         having = {at for at, names in enumerate(words) if word in names}
         return [at for at, names in enumerate(as_list(number)) if names in having]
 
+    def called(self, parts: Iterable[str]) -> NDArray[np.bool_]:
+        """Return which boxes have one of some texts among their names, each of which stands between blanks."""
+        number, _ = self.names
+        named = np.zeros(len(self._called), np.bool_)
+        named[texts_containing(self._called, parts)] = True
+        return np.asarray(named[number], np.bool_)
+
+    @cached_property
+    def _called(self) -> list[str]:
+        return [f" {' '.join(words[1:])} " for words in self.names[1]]
+
     @cached_property
     def levels(self) -> list[Ints]:
         """The boxes by depth below the root, the root left out: parents come before their children."""
@@ -176,8 +188,15 @@ class BlockArrays(Struct, frozen=True, dict=True):
 
     def sums(self, values: NDArray[np.float32]) -> Floats:
         """Add the values of all blocks in each box."""
-        running = np.concatenate([[0.0], np.cumsum(values, dtype=np.float64)])
-        return np.asarray(running[self.end] - running[self.first], np.float32)
+        before = sums_before(values)
+        return np.asarray(before[self.end] - before[self.first], np.float32)
+
+
+def sums_before(values: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Return the sum of what stands before each value, and at the end that of all."""
+    sums = np.zeros(len(values) + 1)
+    values.cumsum(dtype=np.float64, out=sums[1:])
+    return sums
 
 
 def as_list(values: Ints) -> list[int]:
