@@ -228,7 +228,6 @@ def _words_of_names(key: str) -> tuple[str, ...]:
 
 def _boxes(blocks: Sequence[Block]) -> tuple[list[TextBox], dict[TextBox, int], list[int]]:
     """Return the boxes around some blocks, the number of each, and the first block that each holds."""
-    boxes = list[TextBox]()
     number = dict[TextBox, int]()
     first = list[int]()
     for index, block in enumerate(blocks):
@@ -238,10 +237,9 @@ def _boxes(blocks: Sequence[Block]) -> tuple[list[TextBox], dict[TextBox, int], 
             chain.append(box)
             box = box.parent
         for one in reversed(chain):
-            number[one] = len(boxes)
-            boxes.append(one)
-            first.append(index)
-    return boxes, number, first
+            number[one] = len(number)
+        first += [index] * len(chain)
+    return list(number), number, first
 
 
 def _ends(box: list[int], parent: list[int]) -> Ints:
