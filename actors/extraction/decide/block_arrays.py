@@ -13,6 +13,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from actors.extraction.decide.blocks import Block, TextBox, words_in
+from actors.extraction.evidence.text_runs import texts_containing
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
@@ -42,6 +43,14 @@ larger ones lay out a page."""
 
 _BEYOND_BASIC_PLANE = 0x10000
 """Characters beyond the basic plane, nearly all of them emoji, count as symbols."""
+
+
+class Roles(Struct, frozen=True):
+    """Roles by number: the number of their names, the role of what is around them, and all but the root's by depth."""
+
+    names: Ints
+    parent: Ints
+    levels: Sequence[Ints]
 
 
 class BlockArrays(Struct, frozen=True, dict=True):
@@ -102,11 +111,21 @@ class BlockArrays(Struct, frozen=True, dict=True):
         having = {at for at, names in enumerate(words) if word in names}
         return [at for at, names in enumerate(as_list(number)) if names in having]
 
+    def called(self, parts: Iterable[str]) -> NDArray[np.bool_]:
+        """Return which boxes have one of some texts among their names, each of which stands between blanks."""
+        number, _ = self.names
+        named = np.zeros(len(self._called), np.bool_)
+        named[texts_containing(self._called, parts)] = True
+        return np.asarray(named[number], np.bool_)
+
+    @cached_property
+    def _called(self) -> list[str]:
+        return [f" {' '.join(words[1:])} " for words in self.names[1]]
+
     @cached_property
     def levels(self) -> list[Ints]:
         """The boxes by depth below the root, the root left out: parents come before their children."""
-        order = np.argsort(self.depth, kind="stable")
-        return np.split(order, np.flatnonzero(np.diff(self.depth[order])) + 1)[1:]
+        return _levels(self.depth)
 
     def blocks_in(self, boxes: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return which blocks stand in any of some boxes."""
@@ -127,6 +146,12 @@ class BlockArrays(Struct, frozen=True, dict=True):
             way = (roles[parent] if roles else -1, alike[name])
             roles.append(numbers.setdefault(way, len(numbers)))
         return np.array(roles, np.int64)
+
+    @cached_property
+    def roles(self) -> Roles:
+        """All the roles of boxes, of which a page has far fewer than boxes."""
+        _, box = np.unique(self.role, return_index=True)
+        return Roles(self.names[0][box], self.role[self.parent[box]], _levels(self.depth[box]))
 
     @cached_property
     def rows(self) -> tuple[Ints, Ints]:
@@ -163,8 +188,15 @@ class BlockArrays(Struct, frozen=True, dict=True):
 
     def sums(self, values: NDArray[np.float32]) -> Floats:
         """Add the values of all blocks in each box."""
-        running = np.concatenate([[0.0], np.cumsum(values, dtype=np.float64)])
-        return np.asarray(running[self.end] - running[self.first], np.float32)
+        before = sums_before(values)
+        return np.asarray(before[self.end] - before[self.first], np.float32)
+
+
+def sums_before(values: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Return the sum of what stands before each value, and at the end that of all."""
+    sums = np.zeros(len(values) + 1)
+    values.cumsum(dtype=np.float64, out=sums[1:])
+    return sums
 
 
 def as_list(values: Ints) -> list[int]:
@@ -179,6 +211,11 @@ def as_matrix(columns: Iterable[NDArray[np.floating[Any]]]) -> Floats:
     return np.concatenate(listed, dtype=np.float32, casting="same_kind").reshape(len(listed), -1).T
 
 
+def _levels(depth: Ints) -> list[Ints]:
+    order = np.argsort(depth, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(depth[order])) + 1)[1:]
+
+
 def _says_facts(tokens: Floats) -> bool:
     small = tokens.sum() <= _MAX_WORDS and tokens.max() <= _MAX_CELL_WORDS
     return bool(small and np.median(tokens) <= _MEDIAN_CELL_WORDS)
@@ -191,7 +228,6 @@ def _words_of_names(key: str) -> tuple[str, ...]:
 
 def _boxes(blocks: Sequence[Block]) -> tuple[list[TextBox], dict[TextBox, int], list[int]]:
     """Return the boxes around some blocks, the number of each, and the first block that each holds."""
-    boxes = list[TextBox]()
     number = dict[TextBox, int]()
     first = list[int]()
     for index, block in enumerate(blocks):
@@ -201,10 +237,9 @@ def _boxes(blocks: Sequence[Block]) -> tuple[list[TextBox], dict[TextBox, int], 
             chain.append(box)
             box = box.parent
         for one in reversed(chain):
-            number[one] = len(boxes)
-            boxes.append(one)
-            first.append(index)
-    return boxes, number, first
+            number[one] = len(number)
+        first += [index] * len(chain)
+    return list(number), number, first
 
 
 def _ends(box: list[int], parent: list[int]) -> Ints:

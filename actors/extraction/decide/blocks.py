@@ -19,8 +19,10 @@ _IDEOGRAPHS = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_IDEOGRAPHS}]|[^\W{_IDEOGRAPHS}]+")
 """A word, or one ideograph or kana: languages written without spaces would count a line as one word."""
 
-_ASCII_WORD = re.compile(r"\w+", re.ASCII)
-"""The same in a text of ASCII alone, found in two thirds of the time."""
+_OF_WORDS = bytes(
+    ord(char if char.isascii() and (char.isalnum() or char == "_") else " ") for char in map(chr, range(256))
+)
+"""Makes a blank of all that is in no word, which finds those of a text of ASCII alone in half the time."""
 
 _BOUNDARIES = frozenset(
     {"address", "article", "aside", "blockquote", "body", "button", "caption", "center", "dd", "details", "dialog"}
@@ -80,8 +82,7 @@ class TextBox:
     def key(self) -> str:
         """What its class, id and other names say; computed when asked for, since most elements hold no text."""
         if self._key is None:
-            names = [value for name in _KEYS if (value := self.element.attr(name))]
-            self._key = " ".join(names)[:_MAX_KEY] if names else ""
+            self._key = " ".join(filter(None, map(self.element.attr, _KEYS)))[:_MAX_KEY]
         return self._key
 
 
@@ -112,7 +113,7 @@ def blocks(page: Page) -> list[Block]:
 
 def words_in(text: str) -> list[str]:
     """Return the words of a text, an ideograph as one."""
-    return (_ASCII_WORD if text.isascii() else _WORD).findall(text)
+    return text.encode().translate(_OF_WORDS).decode().split() if text.isascii() else _WORD.findall(text)
 
 
 def count_words(text: str) -> int:

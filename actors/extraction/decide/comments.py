@@ -12,9 +12,9 @@ from actors.extraction.decide.block_arrays import BlockArrays, Columns, Floats
 _NAMED, _HEADED, _DATED = 1.5, 1.5, 1.0
 """What each kind of evidence takes from a score (cross-validated)."""
 
-_NAMES = re.compile(
-    "comment|komment|koment|comentar|hozzaszolas|yorum|repl(?:y|ies)|respond|responses|reacties|disqus|opinie"
-    "|guestbook|pinglun|liuyan|otzyv"
+_NAMES = (
+    *("comment", "komment", "koment", "comentar", "hozzaszolas", "yorum", "reply", "replies", "respond", "responses"),
+    *("reacties", "disqus", "opinie", "guestbook", "pinglun", "liuyan", "otzyv"),
 )
 _WORDS = (
     r"comments?|repl(?:y|ies)|responses|join the discussion|kommenta\w*|koment\w*|comentari\w*|commentaires?|commenti"
@@ -49,11 +49,9 @@ def comment_evidence(arrays: BlockArrays, columns: Columns) -> Floats:
 
 
 def _named(arrays: BlockArrays, columns: Columns) -> NDArray[np.bool_]:
-    number, words = arrays.names
-    named = np.array([_NAMES.search(" ".join(each[1:])) is not None for each in words])
     size = arrays.sums(arrays.tokens)
     titles = arrays.sums((columns["own_heading"] == 1).astype(np.float32))
-    return np.asarray(named[number] & (size < _MOST_OF_PAGE * size[0]) & (titles == 0), np.bool_)
+    return np.asarray(arrays.called(_NAMES) & (size < _MOST_OF_PAGE * size[0]) & (titles == 0), np.bool_)
 
 
 def _headed(arrays: BlockArrays) -> NDArray[np.bool_]:

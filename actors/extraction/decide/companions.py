@@ -51,11 +51,13 @@ def companions(arrays: BlockArrays, kept: Kept) -> Kept:
 
 def _code(arrays: BlockArrays, kept: Kept) -> Iterator[slice]:
     """Yield code of which a part was kept, and code that stands among texts that were."""
+    if not (codes := _boxes(arrays, "pre")):
+        return
     places = np.arange(len(kept))
     no_text = arrays.blocks_in(np.array([box.tag in _NO_TEXT for box in arrays.boxes]))
     before = as_list(np.maximum.accumulate(np.where(no_text, -1, places)))
     after = as_list(np.minimum.accumulate(np.where(no_text, len(kept), places)[::-1])[::-1])
-    for at in _boxes(arrays, "pre"):
+    for at in codes:
         blocks, around = _blocks_of(arrays, at), _blocks_of(arrays, int(arrays.up[at]))
         start = int(arrays.first[at])
         beside = (before[start], after[start])

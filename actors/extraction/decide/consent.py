@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 from numpy.typing import NDArray
 
 from actors.extraction.decide.block_arrays import BlockArrays
 from actors.extraction.evidence.markers import CONSENT_STEMS
 
-_NAMES = re.compile(
-    r"cookie|consent|gdpr|dsgvo|rgpd|\bcmp\b|onetrust|didomi|usercentrics|cybot|\b(?:alert)?dialog\b|modal"
+_NAMES = (
+    *("cookie", "consent", "gdpr", "dsgvo", "rgpd", " cmp ", "onetrust", "didomi", "usercentrics", "cybot"),
+    *(" dialog ", " alertdialog ", "modal"),
 )
 _READ_CHARS = 600
 _STEMS = 2
@@ -23,8 +22,7 @@ _MOST_WORDS, _MOST_OF_PAGE = 400, 0.6
 
 def consent_banners(arrays: BlockArrays) -> NDArray[np.bool_]:
     """Return which blocks stand in an element that is named like a banner or dialog, and asks for consent."""
-    number, words = arrays.names
-    named = np.array([_NAMES.search(" ".join(each[1:])) is not None for each in words])[number]
+    named = arrays.called(_NAMES)
     if not named.any():
         return np.zeros(len(arrays.blocks), np.bool_)
     size = arrays.sums(arrays.tokens)

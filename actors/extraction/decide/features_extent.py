@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from actors.extraction.decide.block_arrays import BlockArrays, Columns, Floats
+from actors.extraction.decide.block_arrays import BlockArrays, Columns, Floats, sums_before
 
 _LETTERS_OF_IDEOGRAPH = 3.0
 """An ideograph says as much as so many letters."""
@@ -66,7 +66,7 @@ def _from_prose(prose: NDArray[np.bool_], tokens: Floats) -> Mapping[str, Floats
     index = np.arange(len(prose))
     last = np.maximum.accumulate(np.where(prose, index, -_FAR))
     following = np.minimum.accumulate(np.where(prose, index, len(prose) + _FAR)[::-1])[::-1]
-    words = np.concatenate([[0.0], np.cumsum(tokens, dtype=np.float64)])
+    words = sums_before(tokens)
     since = words[:-1] - words[np.clip(last + 1, 0, len(prose))]
     until = words[np.clip(following, 0, len(prose))] - words[1:]
     return {
@@ -91,8 +91,8 @@ def _behind(own: Columns) -> Mapping[str, Floats]:
 
 
 def _within(values: Floats, reach: int) -> Floats:
-    running = np.concatenate([[0.0], np.cumsum(values, dtype=np.float64)])
+    before = sums_before(values)
     index = np.arange(len(values))
     return np.asarray(
-        running[np.minimum(index + reach + 1, len(values))] - running[np.maximum(index - reach, 0)], np.float32
+        before[np.minimum(index + reach + 1, len(values))] - before[np.maximum(index - reach, 0)], np.float32
     )

@@ -33,7 +33,7 @@ def similarity_columns(page: Page, arrays: BlockArrays) -> Columns:
     """Return how much of each block titles, descriptions and structured data repeat, a column a feature."""
     texts = _texts(page)
     title = frozenset(words_in(" ".join(texts["title"]).lower()))
-    in_title = [sum(word in title for word in words) / max(len(words), 1) for words in arrays.words]
+    in_title = [sum(map(title.__contains__, words)) / max(len(words), 1) for words in arrays.words]
     of_title = [len(title.intersection(words)) / max(len(title), 1) for words in arrays.words]
     columns: Columns = {
         "like_title": np.array(in_title, np.float32),
@@ -77,10 +77,7 @@ def _runs(words: list[str]) -> Iterable[tuple[str, ...]]:
 def _overlap(arrays: BlockArrays, grams: _Grams) -> Floats:
     if not grams:
         return np.zeros(len(arrays.blocks), np.float32)
-    shares = list[float]()
-    for words in arrays.words:
-        matches = [run in grams for run in _runs(words)]
-        shares.append(sum(matches) / len(matches) if matches else 0.0)
+    shares = [sum(map(grams.__contains__, _runs(words))) / max(len(words) - 2, 1) for words in arrays.words]
     return np.array(shares, np.float32)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from actors.extraction.decide.block_arrays import BlockArrays, Columns, Ints
+from actors.extraction.decide.block_arrays import BlockArrays, Columns, Ints, Roles
 
 _STEMS = (
     "about", "accord", "ad", "address", "aside", "answer", "archive", "area", "article", "attach", "author",
@@ -52,16 +52,16 @@ _FADING = 0.7
 
 def name_columns(arrays: BlockArrays) -> Columns:
     """Say how near an element with such a name is: 1 for the innermost box, 1/2 for its parent, and so on."""
-    number, named = arrays.names
+    _, named = arrays.names
+    roles = arrays.roles
     width = len(_COLUMNS)
     marks = np.zeros(len(named) * width, np.float32)
     marks[[row * width + at for row, words in enumerate(named) for word in words if (at := _index_of(word)) >= 0]] = 1
-    near = marks.reshape(len(named), width)[number]
-    for level in arrays.levels:
-        above = near[arrays.parent[level]]
+    near = marks.reshape(len(named), width)[roles.names]
+    for level in roles.levels:
+        above = near[roles.parent[level]]
         near[level] = np.maximum(near[level], above / (1 + above))
-    near_blocks = near[arrays.box]
-    return {name: near_blocks[:, at] for at, name in enumerate(_COLUMNS)}
+    return dict(zip(_COLUMNS, near.T.take(arrays.role[arrays.box], axis=1), strict=True))
 
 
 @lru_cache(10_000)
@@ -71,14 +71,16 @@ def _index_of(word: str) -> int:
 
 
 class PageWords(Struct, frozen=True):
-    """The words of a page: of the names of boxes by `number`, and of each short block (none for a longer one)."""
+    """The words of a page: of the names of boxes by `number`, and of each short block (none for a longer one).
+
+    `role` is that of the box of each block.
+    """
 
     number: Ints
     of_names: Sequence[tuple[str, ...]]
     of_blocks: Sequence[tuple[str, ...]]
-    parent: Ints
-    box: Ints
-    levels: Sequence[Ints]
+    role: Ints
+    roles: Roles
 
 
 class Lexicon(Struct, frozen=True):
@@ -117,25 +119,26 @@ class Lexicon(Struct, frozen=True):
         get = self.names.get
         weights = [[get(word, 0.0) for word in words] for words in spelling.of_names]
         known = np.array([(sum(row), min(row), max(row)) for row in weights], np.float32)
-        own, least, most = known[spelling.number].T
+        own, least, most = known[spelling.roles.names].T
         total, faded = own.copy(), own.copy()
         least, most = np.minimum(least, 0), np.maximum(most, 0)
-        for level in spelling.levels:
-            above = spelling.parent[level]
+        parent = spelling.roles.parent
+        for level in spelling.roles.levels:
+            above = parent[level]
             total[level] += total[above]
             faded[level] += np.float32(_FADING) * faded[above]
             least[level] = np.minimum(least[level], least[above])
             most[level] = np.maximum(most[level], most[above])
-        box = spelling.box
-        above = spelling.parent[box]
+        role = spelling.role
+        above = parent[role]
         return {
-            "names_own": own[box],
-            "names_sum": total[box],
-            "names_least": least[box],
-            "names_most": most[box],
-            "names_faded": faded[box],
+            "names_own": own[role],
+            "names_sum": total[role],
+            "names_least": least[role],
+            "names_most": most[role],
+            "names_faded": faded[role],
             "names_above": own[above],
-            "names_above_2": own[spelling.parent[above]],
+            "names_above_2": own[parent[above]],
         }
 
     def _within(self, spelling: PageWords) -> Columns:
@@ -160,4 +163,4 @@ def page_words(arrays: BlockArrays) -> PageWords:
     """Collect the words of a page."""
     number, named = arrays.names
     of_blocks = [tuple(words) if len(words) <= MAX_SHORT_WORDS else () for words in arrays.words]
-    return PageWords(number, named, of_blocks, arrays.parent, arrays.box, arrays.levels)
+    return PageWords(number, named, of_blocks, arrays.role[arrays.box], arrays.roles)

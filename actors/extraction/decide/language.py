@@ -126,12 +126,11 @@ def _declared(value: str) -> tuple[str, str]:
 
 def _detect(text: str, url: str) -> tuple[str, float]:
     """Return the likeliest language of a text, and how far it is ahead of the next."""
-    letters = len(_LETTER.findall(text))
-    if not letters:
+    if _LETTER.search(text) is None:
         return "", 0.0
     han, kana, hangul = (len(pattern.findall(text)) for pattern in (_IDEOGRAPHS, _KANA, _HANGUL))
     eastern = han + kana + hangul
-    if _IDEOGRAPH_LETTERS * eastern > letters - eastern:
+    if eastern and _IDEOGRAPH_LETTERS * eastern > len(_LETTER.findall(text)) - eastern:
         best = "ko" if hangul > han + kana else "ja" if kana > _KANA_SHARE * eastern else "zh"
         return best, float(eastern)
     match = detect_language(text)

@@ -98,7 +98,7 @@ class Trees(Struct, frozen=True):
     def _follow(self, matrix: Floats) -> Scores:
         count, outputs = len(matrix), self.outputs
         lanes = count * outputs  # a row and an output each; tree by tree, so that neighbours read what lies together
-        flat = np.repeat(matrix.T, outputs, axis=1).ravel()
+        flat = (matrix.T if outputs == 1 else np.repeat(matrix.T, outputs, axis=1)).ravel()
         start = self.feature * lanes
         output_of_tree = np.arange(len(self.roots), dtype=np.int64) % outputs
         lane: Ints = np.add.outer(output_of_tree, np.arange(count, dtype=np.int64) * outputs).ravel()
@@ -111,8 +111,8 @@ class Trees(Struct, frozen=True):
                 above = np.greater(flat.take(start.take(node) + lane), self.threshold.take(node))
                 node = np.asarray(self.child.take(node) + above, np.int64)
             arrived = self.child.take(node) == node
-            total += np.bincount(lane[arrived], self.value.take(node[arrived]), lanes)
-            going = np.flatnonzero(~arrived)
+            there, going = np.flatnonzero(arrived), np.flatnonzero(~arrived)
+            total += np.bincount(lane.take(there), self.value.take(node.take(there)), lanes)
             lane, node = lane.take(going), node.take(going)
         return total.reshape(count, outputs)
 

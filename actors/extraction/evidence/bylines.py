@@ -109,13 +109,12 @@ def author_claims(view: TextRuns, called: list[Element]) -> list[Claim]:
     return [claim for _, claim in entries[:MAX_CLAIMS]]
 
 
-def called_authors(page: Page, view: TextRuns) -> list[Element]:
+def called_authors(page: Page) -> list[Element]:
     """Return the elements that are marked or named as an author's."""
-    elements = list(view.begins)
-    classes = [element.attr("class") or "" for element in elements]
+    named = page.root.select("[class]")
     links = page.root.select("a[href]")
     authors = page.root.select(_SAID)
-    authors += [elements[at] for at in texts_containing(classes, _CALLED)]
+    authors += [named[at] for at in texts_containing([element.attr("class") or "" for element in named], _CALLED)]
     authors += [links[at] for at in texts_containing([link.attr("href") or "" for link in links], _LINKED)]
     return list(dict.fromkeys(authors))
 

@@ -107,8 +107,7 @@ def text_runs(page: Page) -> TextRuns:
     headings = set(page.root.select("h1")) or set(page.root.select("h2")[:1])
     nodes: list[Text] = []
     texts: list[str] = []
-    elements: list[Element] = []
-    begins: list[int] = []
+    starts: dict[Element, int] = {}
     for node in islice(page.root.descendants, MAX_NODES):
         if type(node) is Text:
             data = node.data.strip()
@@ -116,9 +115,7 @@ def text_runs(page: Page) -> TextRuns:
                 nodes.append(node)
                 texts.append(data)
         elif type(node) is Element:
-            elements.append(node)
-            begins.append(len(texts))
-    starts = dict(zip(elements, begins, strict=True))
+            starts[node] = len(texts)
     titles = sorted(starts[heading] for heading in headings if heading in starts)
     return TextRuns(page.hidden, nodes, texts, titles, starts)
 

@@ -116,32 +116,40 @@ def _names(element: Element) -> list[bytes]:
 
 
 class _NamedElements:
-    """The elements of a page by their classes and ids."""
+    """The elements of a page by their classes and ids: most pages ask for few of the names, or for none."""
 
     def __init__(self, root: Element) -> None:
         self._root = root
         self._trials = 0
+        self._known = dict[bytes, list[Element]]()
 
     @cached_property
-    def _elements(self) -> dict[bytes, list[Element]]:
+    def _alike(self) -> dict[str, list[Element]]:
         alike = dict[str, list[Element]]()
         for attribute in ("class", "id"):
             for element in self._root.select(f"[{attribute}]"):
                 alike.setdefault(element.attr(attribute) or "", []).append(element)
-        elements = dict[bytes, list[Element]]()
-        for value, those in alike.items():
-            for name in value.encode("utf-8", "replace").split():
-                elements.setdefault(name, []).extend(those)
-        return elements
+        return alike
 
     @cached_property
     def names(self) -> frozenset[bytes]:
         """All of them."""
-        return frozenset(self._elements)
+        return frozenset(" ".join(self._alike).encode("utf-8", "replace").split())
+
+    def _called(self, name: bytes) -> list[Element]:
+        if name not in self._known:
+            written = name.decode("utf-8", "replace")
+            self._known[name] = [
+                element
+                for value, those in self._alike.items()
+                if written in value and name in value.encode("utf-8", "replace").split()
+                for element in those
+            ]
+        return self._known[name]
 
     def select(self, rule: _StyleRule) -> list[Element]:
         """Return the elements that a selector fits; none, once the page has had its trials."""
-        among = min((self._elements[name] for name in rule.subject), key=len, default=None)
+        among = min((self._called(name) for name in rule.subject), key=len, default=None)
         self._trials += 1_000 if among is None else len(among)
         if self._trials > _MAX_TRIALS:
             return []

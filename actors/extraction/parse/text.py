@@ -32,7 +32,7 @@ _WITHOUT_PARTS = "code,pre"
 _ENDS = ")%"
 _NAMES = "h2,h3,h4,h5,h6,dt"
 
-_SEPARATORS = "\x0b\x0c\x1c\x1d\x1e\x1f\x85"
+_SEPARATOR = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
 """Controls that Python takes for white space: they are taken out, and part no words."""
 
 
@@ -99,7 +99,7 @@ def visible_address(address: str) -> str:
 def one_line(text: str, limit: int) -> str:
     """Clean a text and join it to one line of at most `limit` characters."""
     line = " ".join(text.split())
-    if not (line.isascii() and line.isprintable()) or any(separator in text for separator in _SEPARATORS):
+    if not (line.isascii() and line.isprintable()) or _SEPARATOR.search(text) is not None:
         line = " ".join(clean(text).split())
     return line if len(line) <= limit else f"{line[: limit - 1].rstrip()}…"
 

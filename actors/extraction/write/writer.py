@@ -209,7 +209,7 @@ _UNSEEN = "script, style, template, iframe, object, noscript"
 
 def is_of_frames(page: Page) -> bool:
     """Return whether a page consists of frames, so that it has no body of its own."""
-    return next(page.root.iter_elements("frameset"), None) is not None
+    return any(isinstance(child, Element) and child.tag == "frameset" for child in page.root.children)
 
 
 def frame_links(page: Page) -> tuple[ExtractedLink, ...]:

@@ -76,7 +76,7 @@ _WEIGHTS = {
 def claims(page: Page) -> Iterable[Claim]:
     """Return the names and the dates that are seen, those near a title first."""
     view = text_runs(page)
-    yield from author_claims(view, called_authors(page, view))
+    yield from author_claims(view, called_authors(page))
     yield from date_claims(view, page.root.select(TIMES))
 
 
