@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import islice
+from itertools import islice, takewhile
 from types import MappingProxyType
 from typing import Final
 
@@ -41,6 +41,7 @@ _NAME_OF_FOLD = re.compile(r"[\w .,+#/&-]{1,40}")
 _MAX_FOLDS = 10_000
 _NO_NAMES: Final[Mapping[Element, str]] = MappingProxyType({})
 _PARTS_OF_LISTS = frozenset({"tr", "tbody", "thead", "tfoot", "table", "ul", "ol", "dl"})
+_SLANTED = frozenset({"em", "i"})
 _INLINE_TAGS = frozenset({"a", "b", "em", "font", "i", "span", "strong", "code", "small", "label"})
 
 _IDEOGRAPH = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
@@ -284,6 +285,9 @@ def _unfold(details: Element, own: Verbatim) -> None:
 
 def _mark(element: Element, own: Verbatim, mark: str) -> None:
     if element.tag in _INLINE_TAGS:
+        for around in (element, *takewhile(_is_inline, element.ancestors)):
+            if isinstance(around, Element) and around.tag in _SLANTED:
+                around.tag = "span"  # the mark is slanted itself
         element.insert(0, own.element(f"{mark} "))
     elif element.tag not in _PARTS_OF_LISTS:
         element.insert(0, own.paragraph(mark))
@@ -291,6 +295,10 @@ def _mark(element: Element, own: Verbatim, mark: str) -> None:
         element.insert_before(own.paragraph(mark))
     elif (cell := element.select_one("td,th")) is not None:
         cell.insert(0, own.element(f"{mark} "))
+
+
+def _is_inline(node: Node) -> bool:
+    return isinstance(node, Element) and node.tag in _INLINE_TAGS
 
 
 def rewrite_tables(

@@ -158,15 +158,30 @@ def _is_marked(element: Element, mark: str) -> bool:
 
 def _stands_apart(element: Element, text: str) -> bool:
     """Return whether marks open and close here, as CommonMark's rules of flanking have it."""
-    opens = text[0].isalnum() or not _end(element.previous_sibling, -1).isalnum()
-    closes = text[-1].isalnum() or not _end(element.next_sibling, 0).isalnum()
-    before = element.previous_sibling
-    return opens and closes and not (isinstance(before, Element) and before.tag in _EMPHASES)
+    before, is_marked = _beside(element, forward=False)
+    opens = not is_marked and (text[0].isalnum() or not before.isalnum())
+    return opens and (text[-1].isalnum() or not _beside(element, forward=True)[0].isalnum())
 
 
-def _end(node: Node | None, place: int) -> str:
-    text = node.data if isinstance(node, Text) else node.text if node is not None else ""
-    return text[place] if text else " "
+def _beside(element: Element, *, forward: bool) -> tuple[str, bool]:
+    """Return the character beside an element in its line, and whether marks of emphasis stand between them."""
+    node: Node = element
+    while True:
+        neighbour = node.next_sibling if forward else node.previous_sibling
+        if neighbour is None:
+            if not isinstance(node.parent, Element) or node.parent.tag in _LINE_TAGS:
+                return " ", False
+            node = node.parent
+            continue
+        node, is_marked = neighbour, False
+        while isinstance(node, Element) and node.children and node.tag not in _LINE_TAGS:
+            is_marked = is_marked or node.tag in _EMPHASES
+            node = node.children[0 if forward else -1]
+        if isinstance(node, Element):
+            return " ", False
+        if isinstance(node, Text) and node.data:
+            beside = node.data[0 if forward else -1]
+            return beside, is_marked and not beside.isspace()
 
 
 def _code(element: Element, _: str) -> str:

@@ -37,6 +37,8 @@ from tests.unit.actors.extraction.write.pages import URL, content, markdown, wri
         ("<p><del>a</del> <kbd>b</kbd></p>", "~~a~~ `b`"),
         ("<p><b><strong>a</strong></b></p>", "**a**"),
         ("<p>a<b>(b)</b>c</p>", "a(b)c"),
+        ("<p><span>a</span><span><b>(b)</b> c</span></p>", "a(b) c"),
+        ("<p><b>a</b><span><b>b</b></span> <b>c </b><span><b>d</b></span></p>", "**a**b **c** **d**"),
         ("<b><p>a</p><pre>b</pre></b>", "a\n\n```\nb\n```"),
         ("<h2><b>a</b></h2><p>b</p>", "## a\n\nb"),
         ("<p>a&nbsp;b</p>", "a b"),
@@ -68,6 +70,7 @@ from tests.unit.actors.extraction.write.pages import URL, content, markdown, wri
         ("<div><label>a</label><span>1</span> <button>b</button>c</div>", "a 1 b c"),
         ("<dir><li>a<li>b</dir>", "- a\n- b"),
         ("<p><b class=a>Loomworks</b><span class=b>Shuttle</span></p>", "**Loomworks** Shuttle"),
+        ("<p><s class=a>$10</s><span class=b>$8</span></p>", "~~$10~~ $8"),
     ],
 )
 def test_prose_is_written_by_its_markup(body: str, expected: str) -> None:
@@ -168,6 +171,7 @@ def test_pictures_that_say_something_are_kept(body: str, expected: str) -> None:
         ("<details><p>b</p></details>", "*(collapsed)*\n\nb"),
         ("<p>a</p><div class=faq hidden><p>b</p></div>", "a\n\n*(collapsed)*\n\nb"),
         ("<p>a <span class=more-text hidden>b</span></p>", "a *(collapsed)* b"),
+        ("<p><i>a <span class=more-text hidden>b</span></i></p>", "a *(collapsed)* b"),
         ("<p>a</p><ul class=collapse hidden><li>b</ul>", "a\n\n*(collapsed)*\n\n- b"),
         (
             "<b id=t>Node.js</b><div role=tabpanel class=tab-pane aria-labelledby=t hidden><p>b</p></div>",
@@ -175,7 +179,7 @@ def test_pictures_that_say_something_are_kept(body: str, expected: str) -> None:
         ),
         (
             "<b id=t>*[x](y)*</b><div role=tabpanel class=tab-pane aria-labelledby=t hidden><p>b</p></div>",
-            "\\*\\[x\\](y)\\*\n\n*(collapsed)*\n\nb",
+            "**\\*\\[x\\](y)\\***\n\n*(collapsed)*\n\nb",
         ),
     ],
 )
