@@ -31,6 +31,8 @@ _EMPHASES = {"em": "*", "i": "*", "strong": "**", "b": "**", "del": "~~", "s": "
 _BLOCKS = "p,div,pre,ul,ol,dl,table,blockquote,hr,h1,h2,h3,h4,h5,h6"
 _CONTAINERS = "pre,ul,ol,dl,table,blockquote,h1,h2,h3,h4,h5,h6"
 _LINE_TAGS = frozenset({*_BLOCKS.split(","), "li", "td", "th", "dt", "dd", "body", "figcaption", "figure", "section"})
+_LINE_ENDS = _LINE_TAGS | {"a"}
+_MARK = "*"
 _CODE_TAGS = ("code", "kbd", "samp", "tt")
 
 _AROUND_BLOCKS = ",".join(f"{tag}:has({_BLOCKS})" for tag in (*_EMPHASES, "sub", "sup", "q"))
@@ -136,10 +138,10 @@ def _kept_or_space(match: re.Match[str]) -> str:
 
 
 def _emphasis(element: Element, inner: str) -> str:
-    """Set marks around text where they will be read as such; turbohtml writes HTML where they would not."""
+    """Set marks around words where they will be read as such; turbohtml writes HTML where they would not."""
     text = inner.strip()
     mark = _EMPHASES[element.tag]
-    if not text or _is_marked(element, mark) or not _stands_apart(element, text):
+    if not any(map(str.isalnum, text)) or _is_marked(element, mark) or not _stands_apart(element, text):
         return inner
     before = inner[: len(inner) - len(inner.lstrip())]
     return f"{before}{mark}{text}{mark}{inner[len(inner.rstrip()) :]}"
@@ -158,30 +160,33 @@ def _is_marked(element: Element, mark: str) -> bool:
 
 def _stands_apart(element: Element, text: str) -> bool:
     """Return whether marks open and close here, as CommonMark's rules of flanking have it."""
-    before, is_marked = _beside(element, forward=False)
-    opens = not is_marked and (text[0].isalnum() or not before.isalnum())
-    return opens and (text[-1].isalnum() or not _beside(element, forward=True)[0].isalnum())
+    whole = element.text  # blanks at its ends are written outside of its marks
+    before = " " if whole[:1].isspace() else _beside(element, forward=False)
+    if before == _MARK or (before.isalnum() and not text[0].isalnum()):
+        return False
+    return whole[-1:].isspace() or text[-1].isalnum() or not _beside(element, forward=True).isalnum()
 
 
-def _beside(element: Element, *, forward: bool) -> tuple[str, bool]:
-    """Return the character beside an element in its line, and whether marks of emphasis stand between them."""
+def _beside(element: Element, *, forward: bool) -> str:
+    """Return the character that is written beside an element in its line: a blank at the end of it, or at a link."""
     node: Node = element
     while True:
         neighbour = node.next_sibling if forward else node.previous_sibling
         if neighbour is None:
-            if not isinstance(node.parent, Element) or node.parent.tag in _LINE_TAGS:
-                return " ", False
+            if not isinstance(node.parent, Element) or node.parent.tag in _LINE_ENDS:
+                return " "
             node = node.parent
             continue
         node, is_marked = neighbour, False
-        while isinstance(node, Element) and node.children and node.tag not in _LINE_TAGS:
+        while isinstance(node, Element) and node.children and node.tag not in _LINE_ENDS:
             is_marked = is_marked or node.tag in _EMPHASES
             node = node.children[0 if forward else -1]
-        if isinstance(node, Element):
-            return " ", False
-        if isinstance(node, Text) and node.data:
-            beside = node.data[0 if forward else -1]
-            return beside, is_marked and not beside.isspace()
+        if isinstance(node, Element) or (isinstance(node, Text) and node.data):
+            text = node.data if isinstance(node, Text) else node.text if is_marked else " "
+            beside = text[:1] if forward else text[-1:]
+            if is_marked and not forward and not beside.isspace():
+                return _MARK
+            return beside if isinstance(node, Text) else " "
 
 
 def _code(element: Element, _: str) -> str:

@@ -39,6 +39,11 @@ from tests.unit.actors.extraction.write.pages import URL, content, markdown, wri
         ("<p>a<b>(b)</b>c</p>", "a(b)c"),
         ("<p><span>a</span><span><b>(b)</b> c</span></p>", "a(b) c"),
         ("<p><b>a</b><span><b>b</b></span> <b>c </b><span><b>d</b></span></p>", "**a**b **c** **d**"),
+        ("<p><i>(a) </i><span>b</span><i> (c)</i></p>", "*(a)* b *(c)*"),
+        (
+            "<p><b>a</b> <a href=/x><b>b</b></a><b>, (c)</b><b>.</b></p>",
+            "**a** [**b**](https://example.org/x)**, (c)**.",
+        ),
         ("<b><p>a</p><pre>b</pre></b>", "a\n\n```\nb\n```"),
         ("<h2><b>a</b></h2><p>b</p>", "## a\n\nb"),
         ("<p>a&nbsp;b</p>", "a b"),
