@@ -17,13 +17,17 @@ _FENCE = re.compile(r"[\s>]*(`{3,}|~{3,})")
 _SPACE = r"&#(?:160|819\d|820[0-2]|823[239]|8287|12288);"
 """A space that is none of ASCII, as turbohtml writes it in headings."""
 
-_NEEDLESS_SIGN = re.compile(rf"\\[._)]|{_SPACE}")
+_NEEDLESS_SIGN = re.compile(rf"\\[._)#<~+\-\[]|{_SPACE}")
 _NEEDLESS = re.compile(
     r"(?P<kept>\\[\\`]|(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`))"
     rf"|(?<=\d)\\(?=[.)](?!{_SPACE})\S)|(?<=[^\W_])\\(?=_[^\W_])|{_SPACE}"
+    r"|(?P<count>(?:(?<=[*\[])|(?<=# ))\d{1,9})\\(?=[.)])"
+    r"|\\(?=#\w|<[\d\s.=$]|[+-]-?[^\W_])|(?<=\s)\\(?=~[\w/$])"
+    r"|\\\[(?P<bracketed>\d|\w[\w .,;:'\u2019/&%+-]{1,80})\\\](?!\\?[\[(:{])"
 )
-"""A number is an item of a list where a space follows its stop, an underscore marks nothing within a word, and no space
-needs an entity. Code stays as it is."""
+"""A number is an item of a list at the beginning of a line alone, where a space follows its stop; an underscore marks
+nothing within a word, nor a sign before a word; brackets are no link without an address; no space needs an entity.
+Code stays as it is."""
 
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _EMPHASES = {"em": "*", "i": "*", "strong": "**", "b": "**", "del": "~~", "s": "~~", "strike": "~~"}
@@ -131,8 +135,10 @@ def _without_needless(line: str) -> str:
 
 
 def _kept_or_space(match: re.Match[str]) -> str:
-    if match["kept"] or match[0] == "\\":
-        return match["kept"] or ""
+    if match["bracketed"]:
+        return f"[{match['bracketed']}]"
+    if match["kept"] or match["count"] or match[0] == "\\":
+        return match["kept"] or match["count"] or ""
     # Behind a sign a space would make an item or a heading of it.
     return " " if match.string[match.start() - 1 : match.start()].isalnum() else "\u00a0"
 

@@ -52,6 +52,15 @@ from tests.unit.actors.extraction.write.pages import URL, content, markdown, wri
         ("<h3>a&#8232;b</h3><h4>c&#12288;d</h4>", "### a b\n\n#### c d"),
         ("<p>4.5 of 5, <b>3.5%</b> of snake_case</p>", "4.5 of 5, **3.5%** of snake_case"),
         ("<p>1. a</p><p>2.&nbsp;b</p><p>3) c</p><p>_d_</p>", "1\\. a\n\n2\\. b\n\n3\\) c\n\n\\_d\\_"),
+        ("<h3>4. a</h3><p><b>5. b</b></p><ul><li>6. c</ul>", "### 4. a\n\n**5. b**\n\n- 6\\. c"),
+        (
+            "<p>#1 &lt;5 ~9 -v</p><p>-v</p><p>+5</p><p># b</p><p>a&lt;b&gt;</p>",
+            "#1 <5 ~9 -v\n\n-v\n\n+5\n\n\\# b\n\na\\<b>",
+        ),
+        (
+            "<p>[sic] [1] [a](b) [c][d] [e]: f</p><p>[x] ~g~</p>",
+            "[sic] [1] \\[a\\](b) \\[c\\]\\[d\\] \\[e\\]: f\n\n\\[x\\] ~g\\~",
+        ),
         (
             "<p>4.5 <code>1\\.5 a\\_b</code></p><pre>1\\.5 &amp;#160;</pre>",
             "4.5 `1\\.5 a\\_b`\n\n```\n1\\.5 &#160;\n```",
