@@ -55,6 +55,8 @@ _BOXED = "button,label"
 
 _MAX_PARTS = 20_000
 _MAX_TABLES = 500
+_MAX_LINE_CHARS = 300
+_NOT_IN_LINES = "address,article,blockquote,br,div,dl,figure,h1,h2,h3,h4,h5,h6,hr,img,li,ol,p,pre,section,table,ul"
 _PARTS_OF_TABLES = ("tbody", "thead", "tfoot", "tr", "td", "th", "caption", "colgroup", "col")
 
 _MAY_BE_EMPTY = (
@@ -318,8 +320,22 @@ def rewrite_tables(
 
 def _flatten(table: Element) -> None:
     for part in [part for part in table.iter_elements(_PARTS_OF_TABLES) if part.closest("table") == table]:
-        part.tag = "div"
+        if part.tag == "tr" and _is_line(part):
+            for cell in part.children:
+                if isinstance(cell, Element):
+                    cell.tag = "span"
+                    cell.insert_after(Text(" "))
+        if part.tag in _PARTS_OF_TABLES:
+            part.tag = "div"
     table.tag = "div"
+
+
+def _is_line(row: Element) -> bool:
+    """Return whether the cells of a row are words of one line, as a number and what it counts."""
+    cells = [cell for cell in row.children if isinstance(cell, Element) and cell.tag in ("td", "th")]
+    return sum(1 for cell in cells if cell.text.strip()) > 1 and (
+        len(row.text) <= _MAX_LINE_CHARS and row.select_one(_NOT_IN_LINES) is None
+    )
 
 
 def _rewrite(table: Element, read: DataTable, own: Verbatim, links: Mapping[str, str]) -> None:
