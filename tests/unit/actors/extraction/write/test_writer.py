@@ -151,6 +151,7 @@ def test_links_for_programs_keep_their_address() -> None:
         ("<p>a <img class=emoji width=16 src=/i.png alt=😀> b</p>", "a 😀 b"),
         ("<p>a</p><img src=/i.png alt=' '><img src=/j.jpg alt=IMG_0815.JPG>", "a"),
         ("<p>a</p><img src='data:x' data-src=/i.png alt=b>", "a\n\n![b](https://example.org/i.png)"),
+        ("<p>a</p><img src='data:x' late-src=/i.png alt=b>", "a\n\n![b](https://example.org/i.png)"),
         ("<p>a</p><img src='data:x' data-srcset='/i.png 1x, /j.png 2x' alt=b>", "a\n\n![b](https://example.org/i.png)"),
         (
             "<p>a</p><img src='data:x' alt=b><noscript><img src=/i.png alt=b></noscript>",
