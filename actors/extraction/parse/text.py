@@ -27,9 +27,12 @@ INLINE = frozenset(
 
 _PERMALINK = re.compile("[#\u00b6\u00a7\u2693\U0001f517\ue000-\uf8ff]+")
 
-_PARTS = frozenset({"a", "b", "data", "em", "small", "span", "strong", "time"})
+_PARTS = frozenset({"a", "b", "data", "del", "em", "ins", "s", "small", "span", "strong", "time"})
 _WITHOUT_PARTS = "code,pre"
 _ENDS = ")%"
+_SIGNS = frozenset("+$€£¥₹₽₩")
+"""What begins a figure; a price behind another one is a price of its own."""
+
 _NAMES = "h2,h3,h4,h5,h6,dt"
 
 _SEPARATOR = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
@@ -60,6 +63,9 @@ def parts_words(before: str, part: Element, after: str) -> bool:
     Styles set parts apart; where a word may go on in small letters, as in what editors have cut, they are one.
     """
     last, first = before[-1:], after[:1]
+    if first in _SIGNS and after[1:2].isdigit():
+        parted = last.isdigit() or last.islower() or last in _ENDS
+        return len(before) > 1 and parted and part.closest(_WITHOUT_PARTS) is None
     if len(before) < 2 or not first.isalnum() or not (last.isalnum() or last in _ENDS):  # noqa: PLR2004 - one letter may begin a word
         return False
     if last.isdigit():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import islice
+from itertools import islice, takewhile
 from types import MappingProxyType
 from typing import Final
 
@@ -41,6 +41,7 @@ _NAME_OF_FOLD = re.compile(r"[\w .,+#/&-]{1,40}")
 _MAX_FOLDS = 10_000
 _NO_NAMES: Final[Mapping[Element, str]] = MappingProxyType({})
 _PARTS_OF_LISTS = frozenset({"tr", "tbody", "thead", "tfoot", "table", "ul", "ol", "dl"})
+_SLANTED = frozenset({"em", "i"})
 _INLINE_TAGS = frozenset({"a", "b", "em", "font", "i", "span", "strong", "code", "small", "label"})
 
 _IDEOGRAPH = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
@@ -54,6 +55,8 @@ _BOXED = "button,label"
 
 _MAX_PARTS = 20_000
 _MAX_TABLES = 500
+_MAX_LINE_CHARS = 300
+_NOT_IN_LINES = "address,article,blockquote,br,div,dl,figure,h1,h2,h3,h4,h5,h6,hr,img,li,ol,p,pre,section,table,ul"
 _PARTS_OF_TABLES = ("tbody", "thead", "tfoot", "tr", "td", "th", "caption", "colgroup", "col")
 
 _MAY_BE_EMPTY = (
@@ -284,6 +287,9 @@ def _unfold(details: Element, own: Verbatim) -> None:
 
 def _mark(element: Element, own: Verbatim, mark: str) -> None:
     if element.tag in _INLINE_TAGS:
+        for around in (element, *takewhile(_is_inline, element.ancestors)):
+            if isinstance(around, Element) and around.tag in _SLANTED:
+                around.tag = "span"  # the mark is slanted itself
         element.insert(0, own.element(f"{mark} "))
     elif element.tag not in _PARTS_OF_LISTS:
         element.insert(0, own.paragraph(mark))
@@ -291,6 +297,10 @@ def _mark(element: Element, own: Verbatim, mark: str) -> None:
         element.insert_before(own.paragraph(mark))
     elif (cell := element.select_one("td,th")) is not None:
         cell.insert(0, own.element(f"{mark} "))
+
+
+def _is_inline(node: Node) -> bool:
+    return isinstance(node, Element) and node.tag in _INLINE_TAGS
 
 
 def rewrite_tables(
@@ -310,8 +320,22 @@ def rewrite_tables(
 
 def _flatten(table: Element) -> None:
     for part in [part for part in table.iter_elements(_PARTS_OF_TABLES) if part.closest("table") == table]:
-        part.tag = "div"
+        if part.tag == "tr" and _is_line(part):
+            for cell in part.children:
+                if isinstance(cell, Element):
+                    cell.tag = "span"
+                    cell.insert_after(Text(" "))
+        if part.tag in _PARTS_OF_TABLES:
+            part.tag = "div"
     table.tag = "div"
+
+
+def _is_line(row: Element) -> bool:
+    """Return whether the cells of a row are words of one line, as a number and what it counts."""
+    cells = [cell for cell in row.children if isinstance(cell, Element) and cell.tag in ("td", "th")]
+    return sum(1 for cell in cells if cell.text.strip()) > 1 and (
+        len(row.text) <= _MAX_LINE_CHARS and row.select_one(_NOT_IN_LINES) is None
+    )
 
 
 def _rewrite(table: Element, read: DataTable, own: Verbatim, links: Mapping[str, str]) -> None:

@@ -161,8 +161,8 @@ def _source(picture: Element) -> str:
             first = value.strip().split(" ", 1)[0].rstrip(",")
             if _ADDRESS.fullmatch(first) and not (name == "srcset" and _is_plain(picture.attr("src") or "")):
                 return first
-    source = (picture.attr("src") or "").strip()
-    return source if _is_plain(source) else ""
+    sources = (picture.attr("src"), *(value for name, value in picture.attrs.items() if name.endswith("-src")))
+    return next((each.strip() for each in sources if isinstance(each, str) and _is_plain(each)), "")
 
 
 def _is_plain(source: str) -> bool:

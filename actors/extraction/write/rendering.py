@@ -17,13 +17,17 @@ _FENCE = re.compile(r"[\s>]*(`{3,}|~{3,})")
 _SPACE = r"&#(?:160|819\d|820[0-2]|823[239]|8287|12288);"
 """A space that is none of ASCII, as turbohtml writes it in headings."""
 
-_NEEDLESS_SIGN = re.compile(rf"\\[._)]|{_SPACE}")
+_NEEDLESS_SIGN = re.compile(rf"\\[._)#<~+\-\[]|{_SPACE}")
 _NEEDLESS = re.compile(
     r"(?P<kept>\\[\\`]|(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`))"
     rf"|(?<=\d)\\(?=[.)](?!{_SPACE})\S)|(?<=[^\W_])\\(?=_[^\W_])|{_SPACE}"
+    r"|(?P<count>(?:(?<=[*\[])|(?<=# ))\d{1,9})\\(?=[.)])"
+    r"|\\(?=#\w|<[\d\s.=$]|[+-]-?[^\W_])|(?<=\s)\\(?=~[\w/$])"
+    r"|\\\[(?P<bracketed>\d|\w[\w .,;:'\u2019/&%+-]{1,80})\\\](?!\\?[\[(:{])"
 )
-"""A number is an item of a list where a space follows its stop, an underscore marks nothing within a word, and no space
-needs an entity. Code stays as it is."""
+"""A number is an item of a list at the beginning of a line alone, where a space follows its stop; an underscore marks
+nothing within a word, nor a sign before a word; brackets are no link without an address; no space needs an entity.
+Code stays as it is."""
 
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _EMPHASES = {"em": "*", "i": "*", "strong": "**", "b": "**", "del": "~~", "s": "~~", "strike": "~~"}
@@ -31,6 +35,8 @@ _EMPHASES = {"em": "*", "i": "*", "strong": "**", "b": "**", "del": "~~", "s": "
 _BLOCKS = "p,div,pre,ul,ol,dl,table,blockquote,hr,h1,h2,h3,h4,h5,h6"
 _CONTAINERS = "pre,ul,ol,dl,table,blockquote,h1,h2,h3,h4,h5,h6"
 _LINE_TAGS = frozenset({*_BLOCKS.split(","), "li", "td", "th", "dt", "dd", "body", "figcaption", "figure", "section"})
+_LINE_ENDS = _LINE_TAGS | {"a"}
+_MARK = "*"
 _CODE_TAGS = ("code", "kbd", "samp", "tt")
 
 _AROUND_BLOCKS = ",".join(f"{tag}:has({_BLOCKS})" for tag in (*_EMPHASES, "sub", "sup", "q"))
@@ -129,17 +135,19 @@ def _without_needless(line: str) -> str:
 
 
 def _kept_or_space(match: re.Match[str]) -> str:
-    if match["kept"] or match[0] == "\\":
-        return match["kept"] or ""
+    if match["bracketed"]:
+        return f"[{match['bracketed']}]"
+    if match["kept"] or match["count"] or match[0] == "\\":
+        return match["kept"] or match["count"] or ""
     # Behind a sign a space would make an item or a heading of it.
     return " " if match.string[match.start() - 1 : match.start()].isalnum() else "\u00a0"
 
 
 def _emphasis(element: Element, inner: str) -> str:
-    """Set marks around text where they will be read as such; turbohtml writes HTML where they would not."""
+    """Set marks around words where they will be read as such; turbohtml writes HTML where they would not."""
     text = inner.strip()
     mark = _EMPHASES[element.tag]
-    if not text or _is_marked(element, mark) or not _stands_apart(element, text):
+    if not any(map(str.isalnum, text)) or _is_marked(element, mark) or not _stands_apart(element, text):
         return inner
     before = inner[: len(inner) - len(inner.lstrip())]
     return f"{before}{mark}{text}{mark}{inner[len(inner.rstrip()) :]}"
@@ -158,15 +166,33 @@ def _is_marked(element: Element, mark: str) -> bool:
 
 def _stands_apart(element: Element, text: str) -> bool:
     """Return whether marks open and close here, as CommonMark's rules of flanking have it."""
-    opens = text[0].isalnum() or not _end(element.previous_sibling, -1).isalnum()
-    closes = text[-1].isalnum() or not _end(element.next_sibling, 0).isalnum()
-    before = element.previous_sibling
-    return opens and closes and not (isinstance(before, Element) and before.tag in _EMPHASES)
+    whole = element.text  # blanks at its ends are written outside of its marks
+    before = " " if whole[:1].isspace() else _beside(element, forward=False)
+    if before == _MARK or (before.isalnum() and not text[0].isalnum()):
+        return False
+    return whole[-1:].isspace() or text[-1].isalnum() or not _beside(element, forward=True).isalnum()
 
 
-def _end(node: Node | None, place: int) -> str:
-    text = node.data if isinstance(node, Text) else node.text if node is not None else ""
-    return text[place] if text else " "
+def _beside(element: Element, *, forward: bool) -> str:
+    """Return the character that is written beside an element in its line: a blank at the end of it, or at a link."""
+    node: Node = element
+    while True:
+        neighbour = node.next_sibling if forward else node.previous_sibling
+        if neighbour is None:
+            if not isinstance(node.parent, Element) or node.parent.tag in _LINE_ENDS:
+                return " "
+            node = node.parent
+            continue
+        node, is_marked = neighbour, False
+        while isinstance(node, Element) and node.children and node.tag not in _LINE_ENDS:
+            is_marked = is_marked or node.tag in _EMPHASES
+            node = node.children[0 if forward else -1]
+        if isinstance(node, Element) or (isinstance(node, Text) and node.data):
+            text = node.data if isinstance(node, Text) else node.text if is_marked else " "
+            beside = text[:1] if forward else text[-1:]
+            if is_marked and not forward and not beside.isspace():
+                return _MARK
+            return beside if isinstance(node, Text) else " "
 
 
 def _code(element: Element, _: str) -> str:

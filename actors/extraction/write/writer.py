@@ -26,6 +26,7 @@ from actors.extraction.write.formulas import replace_formulas
 from actors.extraction.write.icons import drawn_cells, mark_tasks, write_drawn
 from actors.extraction.write.pruning import clean_nodes, cleaned
 from actors.extraction.write.rendering import Verbatim, render, unwrap_forged
+from actors.extraction.write.substitutes import substitutes, write_substitutes
 from protocol.documents import ExtractedLink
 
 _HOLDS_BLOCKS = frozenset({"article", "aside", "dd", "div", "li", "main", "section", "td"})
@@ -65,9 +66,11 @@ def write_markdown(page: Page, content: Content, title: str, choices: Sequence[P
     bylines = posts(page, content)
     mark_tasks(body, content, own)
     drawn, places = drawn_cells(body, content), [_place_in(content, body, choice.place) for choice in choices[:1]]
+    shown = substitutes(body, content, page.hidden, page.base, own)
     anchors, names = pruning.anchors(body), normalisation.names_of_folds(body, page.hidden)
     pruning.prune(body, content, page.hidden)
     write_drawn(drawn)
+    write_substitutes(shown)
     pruning.drop_contents(body, anchors)
     pruning.drop_title(body, title)
     _write_bylines(bylines)

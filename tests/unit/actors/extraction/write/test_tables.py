@@ -38,7 +38,11 @@ LONG = "<table><tr><th>n<th>m</tr>" + "".join(f"<tr><td>{n}<td>x{n}</tr>" for n 
             "| a | b | c |\n| --- | --- | --- |\n| 1 | \u2713 | not included |\n| 2 | \u2717 | \u2713 |",
         ),
         ("<table><tr><td><p>a</p><p>b</p></td></tr></table>", "a\n\nb"),
-        ("<table role=presentation><tr><td>a<td>b<tr><td>c<td>d</table>", "a\n\nb\n\nc\n\nd"),
+        ("<table role=presentation><tr><td>a<td>b<tr><td>c<td><p>d</table>", "a b\n\nc\n\nd"),
+        (
+            "<table role=none><tr><td>1.<td><td><a href=/x>a</a> (b)<tr><td colspan=2><td>c</table>",
+            "1\\. [a](https://example.org/x) (b)\n\nc",
+        ),
     ],
 )
 def test_a_table_is_a_grid_of_its_data(body: str, expected: str) -> None:

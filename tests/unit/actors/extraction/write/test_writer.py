@@ -37,6 +37,13 @@ from tests.unit.actors.extraction.write.pages import URL, content, markdown, wri
         ("<p><del>a</del> <kbd>b</kbd></p>", "~~a~~ `b`"),
         ("<p><b><strong>a</strong></b></p>", "**a**"),
         ("<p>a<b>(b)</b>c</p>", "a(b)c"),
+        ("<p><span>a</span><span><b>(b)</b> c</span></p>", "a(b) c"),
+        ("<p><b>a</b><span><b>b</b></span> <b>c </b><span><b>d</b></span></p>", "**a**b **c** **d**"),
+        ("<p><i>(a) </i><span>b</span><i> (c)</i></p>", "*(a)* b *(c)*"),
+        (
+            "<p><b>a</b> <a href=/x><b>b</b></a><b>, (c)</b><b>.</b></p>",
+            "**a** [**b**](https://example.org/x)**, (c)**.",
+        ),
         ("<b><p>a</p><pre>b</pre></b>", "a\n\n```\nb\n```"),
         ("<h2><b>a</b></h2><p>b</p>", "## a\n\nb"),
         ("<p>a&nbsp;b</p>", "a b"),
@@ -45,6 +52,15 @@ from tests.unit.actors.extraction.write.pages import URL, content, markdown, wri
         ("<h3>a&#8232;b</h3><h4>c&#12288;d</h4>", "### a b\n\n#### c d"),
         ("<p>4.5 of 5, <b>3.5%</b> of snake_case</p>", "4.5 of 5, **3.5%** of snake_case"),
         ("<p>1. a</p><p>2.&nbsp;b</p><p>3) c</p><p>_d_</p>", "1\\. a\n\n2\\. b\n\n3\\) c\n\n\\_d\\_"),
+        ("<h3>4. a</h3><p><b>5. b</b></p><ul><li>6. c</ul>", "### 4. a\n\n**5. b**\n\n- 6\\. c"),
+        (
+            "<p>#1 &lt;5 ~9 -v</p><p>-v</p><p>+5</p><p># b</p><p>a&lt;b&gt;</p>",
+            "#1 <5 ~9 -v\n\n-v\n\n+5\n\n\\# b\n\na\\<b>",
+        ),
+        (
+            "<p>[sic] [1] [a](b) [c][d] [e]: f</p><p>[x] ~g~</p>",
+            "[sic] [1] \\[a\\](b) \\[c\\]\\[d\\] \\[e\\]: f\n\n\\[x\\] ~g\\~",
+        ),
         (
             "<p>4.5 <code>1\\.5 a\\_b</code></p><pre>1\\.5 &amp;#160;</pre>",
             "4.5 `1\\.5 a\\_b`\n\n```\n1\\.5 &#160;\n```",
@@ -68,6 +84,7 @@ from tests.unit.actors.extraction.write.pages import URL, content, markdown, wri
         ("<div><label>a</label><span>1</span> <button>b</button>c</div>", "a 1 b c"),
         ("<dir><li>a<li>b</dir>", "- a\n- b"),
         ("<p><b class=a>Loomworks</b><span class=b>Shuttle</span></p>", "**Loomworks** Shuttle"),
+        ("<p><s class=a>$10</s><span class=b>$8</span></p>", "~~$10~~ $8"),
     ],
 )
 def test_prose_is_written_by_its_markup(body: str, expected: str) -> None:
@@ -134,6 +151,7 @@ def test_links_for_programs_keep_their_address() -> None:
         ("<p>a <img class=emoji width=16 src=/i.png alt=😀> b</p>", "a 😀 b"),
         ("<p>a</p><img src=/i.png alt=' '><img src=/j.jpg alt=IMG_0815.JPG>", "a"),
         ("<p>a</p><img src='data:x' data-src=/i.png alt=b>", "a\n\n![b](https://example.org/i.png)"),
+        ("<p>a</p><img src='data:x' late-src=/i.png alt=b>", "a\n\n![b](https://example.org/i.png)"),
         ("<p>a</p><img src='data:x' data-srcset='/i.png 1x, /j.png 2x' alt=b>", "a\n\n![b](https://example.org/i.png)"),
         (
             "<p>a</p><img src='data:x' alt=b><noscript><img src=/i.png alt=b></noscript>",
@@ -168,6 +186,7 @@ def test_pictures_that_say_something_are_kept(body: str, expected: str) -> None:
         ("<details><p>b</p></details>", "*(collapsed)*\n\nb"),
         ("<p>a</p><div class=faq hidden><p>b</p></div>", "a\n\n*(collapsed)*\n\nb"),
         ("<p>a <span class=more-text hidden>b</span></p>", "a *(collapsed)* b"),
+        ("<p><i>a <span class=more-text hidden>b</span></i></p>", "a *(collapsed)* b"),
         ("<p>a</p><ul class=collapse hidden><li>b</ul>", "a\n\n*(collapsed)*\n\n- b"),
         (
             "<b id=t>Node.js</b><div role=tabpanel class=tab-pane aria-labelledby=t hidden><p>b</p></div>",
@@ -175,7 +194,7 @@ def test_pictures_that_say_something_are_kept(body: str, expected: str) -> None:
         ),
         (
             "<b id=t>*[x](y)*</b><div role=tabpanel class=tab-pane aria-labelledby=t hidden><p>b</p></div>",
-            "\\*\\[x\\](y)\\*\n\n*(collapsed)*\n\nb",
+            "**\\*\\[x\\](y)\\***\n\n*(collapsed)*\n\nb",
         ),
     ],
 )
