@@ -9,7 +9,7 @@ from collections.abc import Generator
 import pytest
 
 from protocol.browsers.gestures import SetChecked
-from protocol.browsers.operations import Click, DescribeField, GetPageInfo, SelectOption, SetValue, TypeText
+from protocol.browsers.operations import Click, DescribeField, GetPageInfo, Hover, SelectOption, SetValue, TypeText
 from protocol.browsers.results import Acted, FieldDescribed, PageInfo
 from protocol.browsers.sessions import AskBrowser
 from protocol.faults import Code, FaultError
@@ -57,6 +57,15 @@ b.onclick = () => { list.hidden = false; b.setAttribute('aria-expanded', true) }
 LOOSE = """<p>June</p><button id=b aria-label=Month>-</button><div id=menu style="position:absolute;z-index:3" hidden><div>May</div><div>June</div><div>Add <b>July</b> …</div></div><script>
 b.onclick = () => { menu.hidden = false };
 for (const one of menu.children) one.onclick = () => { b.textContent = one.textContent; menu.hidden = true };
+</script>"""
+
+# A list for the keyboard in a point that scrolls, beside the one that the form sends; what is clicked is drawn around both.
+TWIN = """<style>.off { position: absolute; width: 1px; height: 1px; overflow: hidden; opacity: 0; clip: rect(0 0 0 0) }</style>
+<h1>Cities of the north</h1><label for=city>City</label><div id=box style="position:relative;width:160px;height:40px;border:1px solid">
+<div class=off id=own><input id=city readonly aria-haspopup=listbox style="width:180px"></div><div class=off><select tabindex=-1><option>Choose</select></div>
+<span id=shown>Choose</span></div><div id=pop role=listbox hidden><div role=option>Oslo</div><div role=option>Rome</div></div><script>
+box.onclick = () => { pop.hidden = false };
+for (const one of pop.children) one.onclick = () => { shown.textContent = city.value = one.textContent; pop.hidden = true; own.scrollLeft = 90 };
 </script>"""
 
 SLIDER = """<div style="width:200px;background:silver"><div id=s role=slider tabindex=0 aria-label=Volume aria-valuemin=0 aria-valuemax=100 aria-valuenow=50 style="width:20px;height:20px;background:blue"></div></div><script>
@@ -109,6 +118,18 @@ def test_a_form_that_hides_its_properties_hides_no_option(it: Driving) -> None:
     it.do(SelectOption(element_id=it.id_of("City"), value="Oslo"), Acted)
 
     assert ("City", "Oslo") in told(it)
+
+
+@pytest.mark.parametrize("name", ["parentNode", "parentElement", "getAttribute", "hasAttribute"])
+def test_what_a_form_hides_keeps_nobody_from_clicking_in_it(it: Driving, name: str) -> None:
+    it.show(
+        f"<form><input name={name}><button type=button id=b>Go</button><label><input type=checkbox id=c> Agree</label></form><script>b.onclick = () => {{ b.textContent = 'Gone' }}</script>"
+    )
+    it.do(Hover(element_id=it.id_of("Go")), Acted)
+    it.click("Go")
+    it.do(SetChecked(element_id=it.id_of("Agree"), checked=True), Acted)
+
+    assert it.js("[b.textContent, c.checked]") == ["Gone", True]
 
 
 def test_what_is_chosen_of_a_list_of_many_stays_so(it: Driving) -> None:

@@ -9,13 +9,20 @@
   const parent = of(Node, 'parentNode'), contains = of(Node, 'contains'), find = of(Element, 'querySelectorAll');
   const attribute = of(Element, 'getAttribute'), box = of(Element, 'getBoundingClientRect'), isVisible = of(Element, 'checkVisibility');
 
-  const FIELDS = 'input:not([type="hidden"], [aria-hidden="true"]), select, textarea, button, [role="combobox"]', MANY_AROUND = 5;
+  // What Playwright asks of all that is around an element: where a form hides it, it goes in circles, or fails.
+  const ASKED = ['parentNode', 'parentElement', 'getAttribute', 'hasAttribute'];
+  const FIELDS = 'input:not([type="hidden"], [aria-hidden="true"]), select, textarea, button, [role="combobox"]', MANY_AROUND = 5, LEAST = 8;
   if (!element.isConnected) return give ? element : { state: 'gone', by: '' };
 
   function shows(node) {
     if (!isVisible(node, { visibilityProperty: true })) return false;
     const { width, height } = box(node);
     return width > 0 && height > 0;
+  }
+
+  function isClobbered() {
+    for (let up = element; up; up = above(up)) if (up instanceof HTMLFormElement && ASKED.some((name) => Object.hasOwn(up, name))) return true;
+    return false;
   }
 
   function named(node) {
@@ -83,7 +90,7 @@
   }
 
   const labels = [...(element.labels ?? [])].filter(shows);
-  const answer = (state, { by = '', node = element, at = undefined } = {}) => (give ? node : { state, by, at });
+  const answer = (state, { by = '', node = element, at = undefined } = {}) => (give ? node : { state, by, at, clobbered: isClobbered() });
   const target = shows(element) ? element : labels[0];
   if (!target) return answer('hidden');
   target.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
