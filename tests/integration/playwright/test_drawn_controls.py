@@ -132,6 +132,15 @@ def test_what_a_form_hides_keeps_nobody_from_clicking_in_it(it: Driving, name: s
     assert it.js("[b.textContent, c.checked]") == ["Gone", True]
 
 
+def test_a_list_with_a_hidden_twin_is_one_list(it: Driving) -> None:
+    it.show(TWIN)
+    before = told(it)
+    for name in ("Oslo", "Rome"):
+        it.do(SelectOption(element_id=it.id_of("City"), value=name), Acted)
+
+    assert (before, told(it)) == ([("City", "Choose")], [("City", "Rome")])
+
+
 def test_what_is_chosen_of_a_list_of_many_stays_so(it: Driving) -> None:
     it.show(MANY)
     city = it.id_of("City")
