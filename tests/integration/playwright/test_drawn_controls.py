@@ -141,6 +141,17 @@ def test_a_list_with_a_hidden_twin_is_one_list(it: Driving) -> None:
     assert (before, told(it)) == ([("City", "Choose")], [("City", "Rome")])
 
 
+def test_what_a_list_makes_of_words_is_told(it: Driving) -> None:
+    it.show(
+        "<label for=t>Tags</label><input id=t role=combobox aria-controls=l><div id=l role=listbox></div><script>"
+        "t.oninput = t.onclick = () => { l.innerHTML = `<div role=option>${t.value ? 'Add ' + t.value : 'Oslo'}</div>` }</script>"
+    )
+    message = it.fault(SelectOption(element_id=it.id_of("Tags"), value="Rome")).message
+
+    assert "“Oslo”" in message
+    assert "“Add Rome”, which type_text with submit takes" in message
+
+
 def test_what_is_chosen_of_a_list_of_many_stays_so(it: Driving) -> None:
     it.show(MANY)
     city = it.id_of("City")
