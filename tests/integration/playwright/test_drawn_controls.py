@@ -255,6 +255,21 @@ def test_what_is_decided_about_a_button_holds_while_it_hides_the_rest_of_the_pag
     assert it.js("clicked") == 1
 
 
+def test_a_field_that_takes_keys_alone_is_typed_into_key_by_key(it: Driving) -> None:
+    it.show(
+        "<input id=n aria-label=Amount><script>n.oninput = () => { n.value = '' };"
+        "n.onkeydown = (event) => { event.preventDefault(); n.value += event.key }</script>"
+    )
+    amount = it.id_of("Amount")
+    decided = it.do(DescribeField(element_id=amount), FieldDescribed).facts.digest
+    ask = AskBrowser(
+        do=TypeText(element_id=amount, text="12.5", session_id=it.session), caller="driver", expects=decided
+    )
+    it.web.portal.call(it.web.actor.ask_session, ask)
+
+    assert it.js("n.value") == "12.5"
+
+
 def test_a_list_that_becomes_another_as_it_is_opened_is_told_as_such(it: Driving) -> None:
     it.show("<button id=b>Month</button><script>b.onpointerdown = () => { b.textContent = 'Year' }</script>")
     month = it.id_of("Month")

@@ -90,6 +90,8 @@ async def type_text(op: TabContext, do: TypeText) -> Acted:
             outcome = await _fill(element, text, html=False)
         elif op.expects:
             outcome = await _put(op, element, do.element_id, text if kind in _LINES else text.replace("\n", " "))
+            if text and do.sealed is None and await _held(element) == "":
+                outcome = await keyboard.type_into(op.tab.page, element, text, lines=kind in _LINES)
         else:
             outcome = await keyboard.type_into(op.tab.page, element, text, lines=kind in _LINES)
         if do.sealed is None:
@@ -192,15 +194,21 @@ async def _fill(element: ElementHandle, value: str, *, html: bool) -> str:
 
 async def _instead(element: ElementHandle, text: str) -> str:
     """Say what a field holds where the page has made something else of what was put into it."""
+    held = await _held(element)
+    if held is None or " ".join(held.split()).casefold() == " ".join(text.split()).casefold():
+        return ""
+    return f"The field holds “{held[:_HELD_CHARS]}” now, not what was put into it." if held else "The field is empty."
+
+
+async def _held(element: ElementHandle) -> str | None:
+    """Return what a field holds; None where that is a secret, or the field is gone."""
     try:
         held = await element.evaluate(_HELD)
     except Error as error:
         if faults.is_crash(error):
             raise
-        return ""
-    if not isinstance(held, str) or " ".join(held.split()).casefold() == " ".join(text.split()).casefold():
-        return ""
-    return f"The field holds “{held[:_HELD_CHARS]}” now, not what was put into it." if held else "The field is empty."
+        return None
+    return held if isinstance(held, str) else None
 
 
 async def _choose(element: ElementHandle, wanted: str) -> str:
