@@ -255,6 +255,19 @@ def test_what_is_decided_about_a_button_holds_while_it_hides_the_rest_of_the_pag
     assert it.js("clicked") == 1
 
 
+def test_what_pops_up_in_a_label_is_none_of_its_words(it: Driving) -> None:
+    it.show(
+        "<label>Day <input id=d> <span id=s></span></label><script>d.onpointerdown = () => {"
+        "s.innerHTML = '<span role=alert>Today</span><div role=dialog aria-label=Calendar>1 2 3</div>' }</script>"
+    )
+    day = it.id_of("Day")
+    decided = it.do(DescribeField(element_id=day), FieldDescribed).facts.digest
+    ask = AskBrowser(do=Click(element_id=day, session_id=it.session), caller="driver", expects=decided)
+    it.web.portal.call(it.web.actor.ask_session, ask)
+
+    assert ("Day", "") in told(it)
+
+
 def test_a_field_that_takes_keys_alone_is_typed_into_key_by_key(it: Driving) -> None:
     it.show(
         "<input id=n aria-label=Amount><script>n.oninput = () => { n.value = '' };"

@@ -37,7 +37,7 @@ weft.part((view) => {
   // The words of the labels that are shown, whatever an attribute says besides.
   function shownLabels(element) {
     const words = [];
-    for (const label of [...(element.labels ?? [])].slice(0, 4)) words.push(view.textOf(label, CHARS, element));
+    for (const label of [...(element.labels ?? [])].slice(0, 4)) words.push(view.labelText(label, element));
     return words;
   }
 
