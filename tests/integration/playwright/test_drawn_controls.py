@@ -219,9 +219,11 @@ AWAY = "position:absolute;width:1px;height:1px;overflow:hidden"
         ("<label for=d>Day</label><input id=d type=hidden><input readonly>", ["Day"]),
         ("<label for=w>Weight</label><div id=w><div role=slider tabindex=0 aria-valuenow=3>o</div></div>", ["Weight"]),
         ("<input type=radio id=r style='position:absolute;pointer-events:none;clip:rect(0 0 0 0)'><label for=r style='margin-left:40px'>Courier</label>", ["Courier"]),
+        ("<div><label>Wifi</label></div><div><p><button role=switch></button></p></div>", ["Wifi"]),
+        ("<div><label>Pair</label></div><p><button role=switch></button></p><p><button role=switch></button></p>", ["", ""]),
         ("<div onclick='0' style='width:90px'><div style='cursor:pointer'>1</div><div style='cursor:pointer'>2</div></div>", ["1", "1 2", "2"]),
     ],
-    ids=["transparent", "tick", "trap", "out of reach", "hidden beside", "hidden before", "around", "by its label", "listened to above"],
+    ids=["transparent", "tick", "trap", "out of reach", "hidden beside", "hidden before", "around", "by its label", "by a label of none", "two beside a label", "listened to above"],
 )  # fmt: skip
 def test_what_a_page_draws_is_told_by_the_label_of_what_it_stands_for(
     it: Driving, markup: str, labels: list[str]

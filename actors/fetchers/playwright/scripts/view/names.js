@@ -2,10 +2,12 @@
 weft.part((view) => {
   const MANY_NODES = 300, CHARS = 100, UP = 6;
   const CONTROL = 'input, select, textarea';
+  const FIELD = `${CONTROL}, [role="switch"], [role="slider"], [role="checkbox"], [role="radio"], [role="combobox"], [role="spinbutton"]`, FAR_UP = 10;
+  const FIELDS = new Set(['input', 'select', 'editor', 'checkbox', 'file']);
   const BESIDE = `${CONTROL}, button, a[href], [role="button"]`;
+  const PASSING = '[role="dialog"], [role="listbox"], [role="menu"], [role="grid"], [role="tree"], [role="alert"], [role="status"], [aria-live]';
   const TYPED = new Set(['submit', 'reset', 'button', 'image']);
   const ICON = /^(?:(?:ui-)?icon|fa|fas|far|bi|mdi|glyphicon|lucide|ti|la|ri|pi|material-icons)[-_]+([a-z][a-z0-9-]*)$/i;
-  const PASSING = '[role="dialog"], [role="listbox"], [role="menu"], [role="grid"], [role="tree"], [role="alert"], [role="status"], [aria-live]';
   const NO_ICON = /^(?:solid|regular|brands|lg|sm|xs|fw|spin|\dx|button|btn|wrapper|container|icon|only|left|right)$/i;
   const STYLED = /^(?:btn|button|icon|active|disabled|selected|open|show|hidden?|row|col|item|link|wrapper|container|inner|outer|clickable|pointer|js|is|has|ui|[a-z]{1,2})$/i;
   const AS_CONTENT = new Set(['button', 'link', 'checkbox', 'radio', 'tab', 'menuitem', 'option', 'other']);
@@ -58,13 +60,13 @@ weft.part((view) => {
     return view.clean(texts.join(' '));
   }
 
-  function labels(element) {
-    const texts = [];
   // What a label says of its field: what pops up in it, or is read aloud there, comes and goes.
   function labelText(label, element) {
     return textOf(label, CHARS, element, false, PASSING);
   }
 
+  function labels(element) {
+    const texts = [];
     for (const label of [...(element.labels ?? [])].slice(0, 3)) texts.push(labelText(label, element));
     return view.clean(texts.join(' '));
   }
@@ -116,8 +118,6 @@ weft.part((view) => {
     return '';
   }
 
-  // What the classes of an element name as its icon.
-  function iconOf(element) {
   // What a label that names no field says, where it stands with this one alone.
   function around(element) {
     for (let node = view.parent(element), up = 0; node && view.isElement(node) && up < FAR_UP; node = view.parent(node), up++) {
@@ -128,6 +128,8 @@ weft.part((view) => {
     return '';
   }
 
+  // What the classes of an element name as its icon.
+  function iconOf(element) {
     for (const token of [...element.classList].slice(0, 12)) {
       const icon = ICON.exec(token)?.[1];
       if (icon && !NO_ICON.test(icon)) return view.spoken(icon);
@@ -179,7 +181,7 @@ weft.part((view) => {
     const meant = kind === 'input' || kind === 'select' || kind === 'editor' ? drawnFor(element) : '';
     if (meant) return meant;
     const content = AS_CONTENT.has(kind) && element.localName !== 'input' ? textOf(element) : '';
-    return content || hinted(element) || (AS_CONTENT.has(kind) ? pictured(element) : beside(element)) || carried(element);
+    return content || hinted(element) || (AS_CONTENT.has(kind) ? pictured(element) : beside(element)) || (FIELDS.has(kind) ? around(element) : '') || carried(element);
   }
 
   Object.assign(view, { textOf, labelText, nameOf, shows, classed, iconOf });
