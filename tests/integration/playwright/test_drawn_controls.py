@@ -270,11 +270,22 @@ def test_what_pops_up_in_a_label_is_none_of_its_words(it: Driving) -> None:
     assert ("Day", "") in told(it)
 
 
-def test_a_field_that_takes_keys_alone_is_typed_into_key_by_key(it: Driving) -> None:
-    it.show(
-        "<input id=n aria-label=Amount><script>n.oninput = () => { n.value = '' };"
-        "n.onkeydown = (event) => { event.preventDefault(); n.value += event.key }</script>"
-    )
+@pytest.mark.parametrize(
+    "markup",
+    [
+        (
+            "<input id=n aria-label=Amount><script>n.oninput = () => { n.value = '' };"
+            "n.onkeydown = (event) => { event.preventDefault(); n.value += event.key }</script>"
+        ),
+        (
+            "<p id=p></p><script>const root = p.attachShadow({ mode: 'closed' }); root.innerHTML = '<input aria-label=Amount>';"
+            "const n = root.firstChild</script>"
+        ),
+    ],
+    ids=["keys alone", "closed root"],
+)
+def test_a_field_that_was_decided_about_is_typed_into(it: Driving, markup: str) -> None:
+    it.show(markup)
     amount = it.id_of("Amount")
     decided = it.do(DescribeField(element_id=amount), FieldDescribed).facts.digest
     ask = AskBrowser(

@@ -173,15 +173,15 @@ weft.part((view) => {
 
   function focused() {
     let element = document.activeElement;
-    for (let deep = 0; element?.shadowRoot?.activeElement && deep < 20; deep++) element = element.shadowRoot.activeElement;
+    for (let deep = 0; element && view.rootIn(element)?.activeElement && deep < 20; deep++) element = view.rootIn(element).activeElement;
     return element === document.body ? null : element;
   }
 
   // What lies at a point; nothing where that is the page itself.
   function lyingAt([x, y]) {
     let element = document.elementFromPoint(x, y);
-    for (let deep = 0; element?.shadowRoot && deep < 20; deep++) {
-      const inner = element.shadowRoot.elementFromPoint(x, y);
+    for (let deep = 0; element && view.rootIn(element) && deep < 20; deep++) {
+      const inner = view.rootIn(element).elementFromPoint(x, y);
       if (!inner || inner === element) break;
       element = inner;
     }
