@@ -221,9 +221,11 @@ AWAY = "position:absolute;width:1px;height:1px;overflow:hidden"
         ("<input type=radio id=r style='position:absolute;pointer-events:none;clip:rect(0 0 0 0)'><label for=r style='margin-left:40px'>Courier</label>", ["Courier"]),
         ("<div><label>Wifi</label></div><div><p><button role=switch></button></p></div>", ["Wifi"]),
         ("<div><label>Pair</label></div><p><button role=switch></button></p><p><button role=switch></button></p>", ["", ""]),
+        ("<input type=radio id=r><label for=r title='4 stars'>★</label><button title=Remove>🗑</button>", ["4 stars", "Remove"]),
+        ("<img tabindex=0 role=button alt=Office src=marker-icon.png>", ["Office"]),
         ("<div onclick='0' style='width:90px'><div style='cursor:pointer'>1</div><div style='cursor:pointer'>2</div></div>", ["1", "1 2", "2"]),
     ],
-    ids=["transparent", "tick", "trap", "out of reach", "hidden beside", "hidden before", "around", "by its label", "by a label of none", "two beside a label", "listened to above"],
+    ids=["transparent", "tick", "trap", "out of reach", "hidden beside", "hidden before", "around", "by its label", "by a label of none", "two beside a label", "signs", "picture", "listened to above"],
 )  # fmt: skip
 def test_what_a_page_draws_is_told_by_the_label_of_what_it_stands_for(
     it: Driving, markup: str, labels: list[str]

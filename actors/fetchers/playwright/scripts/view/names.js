@@ -9,6 +9,7 @@ weft.part((view) => {
   const TYPED = new Set(['submit', 'reset', 'button', 'image']);
   const ICON = /^(?:(?:ui-)?icon|fa|fas|far|bi|mdi|glyphicon|lucide|ti|la|ri|pi|material-icons)[-_]+([a-z][a-z0-9-]*)$/i;
   const NO_ICON = /^(?:solid|regular|brands|lg|sm|xs|fw|spin|\dx|button|btn|wrapper|container|icon|only|left|right)$/i;
+  const SAYING = /[\p{L}\p{N}]/u;
   const STYLED = /^(?:btn|button|icon|active|disabled|selected|open|show|hidden?|row|col|item|link|wrapper|container|inner|outer|clickable|pointer|js|is|has|ui|[a-z]{1,2})$/i;
   const AS_CONTENT = new Set(['button', 'link', 'checkbox', 'radio', 'tab', 'menuitem', 'option', 'other']);
 
@@ -62,7 +63,8 @@ weft.part((view) => {
 
   // What a label says of its field: what pops up in it, or is read aloud there, comes and goes.
   function labelText(label, element) {
-    return textOf(label, CHARS, element, false, PASSING);
+    const words = textOf(label, CHARS, element, false, PASSING);
+    return SAYING.test(words) ? words : hinted(label) || words;
   }
 
   function labels(element) {
@@ -78,7 +80,7 @@ weft.part((view) => {
       return labels(element) || view.clean(value || { submit: 'Submit', reset: 'Reset', image: 'Submit' }[element.type] || '');
     }
     if (element.labels?.length) return labels(element);
-    if (name === 'area') return view.clean(element.alt);
+    if (name === 'area' || name === 'img') return view.clean(element.alt);
     return '';
   }
 
@@ -181,7 +183,7 @@ weft.part((view) => {
     const meant = kind === 'input' || kind === 'select' || kind === 'editor' ? drawnFor(element) : '';
     if (meant) return meant;
     const content = AS_CONTENT.has(kind) && element.localName !== 'input' ? textOf(element) : '';
-    return content || hinted(element) || (AS_CONTENT.has(kind) ? pictured(element) : beside(element)) || (FIELDS.has(kind) ? around(element) : '') || carried(element);
+    return (SAYING.test(content) && content) || hinted(element) || content || (AS_CONTENT.has(kind) ? pictured(element) : beside(element)) || (FIELDS.has(kind) ? around(element) : '') || carried(element);
   }
 
   Object.assign(view, { textOf, labelText, nameOf, shows, classed, iconOf });
