@@ -283,8 +283,16 @@ def test_what_pops_up_in_a_label_is_none_of_its_words(it: Driving) -> None:
             "<p id=p></p><script>const root = p.attachShadow({ mode: 'closed' }); root.innerHTML = '<input aria-label=Amount>';"
             "const n = root.firstChild</script>"
         ),
+        (
+            "<input id=n aria-label=Amount value=7><script>n.onbeforeinput = (event) => {"
+            "if (event.data?.length > 1) event.preventDefault() }</script>"
+        ),
+        (
+            "<input id=n aria-label=Amount><p id=p></p><script>n.oninput = () => { p.append(n.value); n.value = '' };"
+            "Object.defineProperty(n, 'typed', { get: () => p.textContent })</script>"
+        ),
     ],
-    ids=["keys alone", "closed root"],
+    ids=["keys alone", "closed root", "sign by sign", "once"],
 )
 def test_a_field_that_was_decided_about_is_typed_into(it: Driving, markup: str) -> None:
     it.show(markup)
@@ -295,7 +303,7 @@ def test_a_field_that_was_decided_about_is_typed_into(it: Driving, markup: str) 
     )
     it.web.portal.call(it.web.actor.ask_session, ask)
 
-    assert it.js("n.value") == "12.5"
+    assert it.js("n.typed ?? n.value") == "12.5"
 
 
 def test_a_list_that_becomes_another_as_it_is_opened_is_told_as_such(it: Driving) -> None:
