@@ -32,6 +32,9 @@ _CALM_SHARE = 0.5
 _MARGIN_MS = 20
 """How long after a timer is due its effects have happened."""
 
+_FRAMES_MS = 2_500
+"""How long frame upon frame may bring nothing; by then a service worker has taken over, and the page draws for ever."""
+
 
 class DocumentState(Struct, frozen=True):
     """One result of `scripts/observe.js`; `quiet` in ms, `programs` counts scripts that run, `size` bytes.
@@ -105,7 +108,8 @@ def pending_work_ms(
         return pending.soon + _MARGIN_MS
     if pending.late >= 0 and thin:
         return pending.late + _MARGIN_MS
-    if pending.frames and thin:
+    quiet_ms = min(state.quiet, activity.quiet_ms, activity.waited_ms)
+    if pending.frames and thin and quiet_ms < _FRAMES_MS:
         return POLL_MS
-    left = bounds.quiet_ms - min(state.quiet, activity.quiet_ms, activity.waited_ms)
+    left = bounds.quiet_ms - quiet_ms
     return max(left, POLL_MS / 2) if left > 0 and pending.frames else 0

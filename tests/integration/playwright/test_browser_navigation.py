@@ -159,6 +159,15 @@ def test_scrolling_goes_by_most_of_a_window_and_tells_the_end(it: Driving) -> No
     assert "Scrolled up by 600 pixels" in up.changed
 
 
+def test_what_a_page_draws_at_its_end_is_told_as_left(it: Driving) -> None:
+    it.show(
+        "<body style='margin:0'><div id=d style='height:900px'>Tall</div><script>"
+        "onscroll = () => setTimeout(() => { d.style.height = '3000px'; d.append('More') }, 50)</script></body>"
+    )
+
+    assert "windows are left below" in it.do(Scroll(direction="down"), Acted).changed
+
+
 def test_scrolling_moves_the_largest_thing_that_scrolls(it: Driving) -> None:
     it.show(
         "<body style='margin:0;height:100vh;overflow:hidden'><div id=list style='height:700px;overflow:auto'>"

@@ -9,7 +9,7 @@ from collections.abc import Generator
 import pytest
 
 from protocol.browsers.gestures import SetChecked
-from protocol.browsers.operations import Click, DescribeField, GetPageInfo, SelectOption, SetValue, TypeText
+from protocol.browsers.operations import Click, DescribeField, GetPageInfo, Hover, SelectOption, SetValue, TypeText
 from protocol.browsers.results import Acted, FieldDescribed, PageInfo
 from protocol.browsers.sessions import AskBrowser
 from protocol.faults import Code, FaultError
@@ -57,6 +57,15 @@ b.onclick = () => { list.hidden = false; b.setAttribute('aria-expanded', true) }
 LOOSE = """<p>June</p><button id=b aria-label=Month>-</button><div id=menu style="position:absolute;z-index:3" hidden><div>May</div><div>June</div><div>Add <b>July</b> …</div></div><script>
 b.onclick = () => { menu.hidden = false };
 for (const one of menu.children) one.onclick = () => { b.textContent = one.textContent; menu.hidden = true };
+</script>"""
+
+# A list for the keyboard in a point that scrolls, beside the one that the form sends; what is clicked is drawn around both.
+TWIN = """<style>.off { position: absolute; width: 1px; height: 1px; overflow: hidden; opacity: 0; clip: rect(0 0 0 0) }</style>
+<h1>Cities of the north</h1><label for=city>City</label><div id=box style="position:relative;width:160px;height:40px;border:1px solid">
+<div class=off id=own><input id=city readonly aria-haspopup=listbox style="width:180px"></div><div class=off><select tabindex=-1><option>Choose</select></div>
+<span id=shown>Choose</span></div><div id=pop role=listbox hidden><div role=option>Oslo</div><div role=option>Rome</div></div><script>
+box.onclick = () => { pop.hidden = false };
+for (const one of pop.children) one.onclick = () => { shown.textContent = city.value = one.textContent; pop.hidden = true; own.scrollLeft = 90 };
 </script>"""
 
 SLIDER = """<div style="width:200px;background:silver"><div id=s role=slider tabindex=0 aria-label=Volume aria-valuemin=0 aria-valuemax=100 aria-valuenow=50 style="width:20px;height:20px;background:blue"></div></div><script>
@@ -109,6 +118,38 @@ def test_a_form_that_hides_its_properties_hides_no_option(it: Driving) -> None:
     it.do(SelectOption(element_id=it.id_of("City"), value="Oslo"), Acted)
 
     assert ("City", "Oslo") in told(it)
+
+
+@pytest.mark.parametrize("name", ["parentNode", "parentElement", "getAttribute", "hasAttribute"])
+def test_what_a_form_hides_keeps_nobody_from_clicking_in_it(it: Driving, name: str) -> None:
+    it.show(
+        f"<form><input name={name}><button type=button id=b>Go</button><label><input type=checkbox id=c> Agree</label></form><script>b.onclick = () => {{ b.textContent = 'Gone' }}</script>"
+    )
+    it.do(Hover(element_id=it.id_of("Go")), Acted)
+    it.click("Go")
+    it.do(SetChecked(element_id=it.id_of("Agree"), checked=True), Acted)
+
+    assert it.js("[b.textContent, c.checked]") == ["Gone", True]
+
+
+def test_a_list_with_a_hidden_twin_is_one_list(it: Driving) -> None:
+    it.show(TWIN)
+    before = told(it)
+    for name in ("Oslo", "Rome"):
+        it.do(SelectOption(element_id=it.id_of("City"), value=name), Acted)
+
+    assert (before, told(it)) == ([("City", "Choose")], [("City", "Rome")])
+
+
+def test_what_a_list_makes_of_words_is_told(it: Driving) -> None:
+    it.show(
+        "<label for=t>Tags</label><input id=t role=combobox aria-controls=l><div id=l role=listbox></div><script>"
+        "t.oninput = t.onclick = () => { l.innerHTML = `<div role=option>${t.value ? 'Add ' + t.value : 'Oslo'}</div>` }</script>"
+    )
+    message = it.fault(SelectOption(element_id=it.id_of("Tags"), value="Rome")).message
+
+    assert "“Oslo”" in message
+    assert "“Add Rome”, which type_text with submit takes" in message
 
 
 def test_what_is_chosen_of_a_list_of_many_stays_so(it: Driving) -> None:
@@ -178,9 +219,13 @@ AWAY = "position:absolute;width:1px;height:1px;overflow:hidden"
         ("<label for=d>Day</label><input id=d type=hidden><input readonly>", ["Day"]),
         ("<label for=w>Weight</label><div id=w><div role=slider tabindex=0 aria-valuenow=3>o</div></div>", ["Weight"]),
         ("<input type=radio id=r style='position:absolute;pointer-events:none;clip:rect(0 0 0 0)'><label for=r style='margin-left:40px'>Courier</label>", ["Courier"]),
+        ("<div><label>Wifi</label></div><div><p><button role=switch></button></p></div>", ["Wifi"]),
+        ("<div><label>Pair</label></div><p><button role=switch></button></p><p><button role=switch></button></p>", ["", ""]),
+        ("<input type=radio id=r><label for=r title='4 stars'>★</label><button title=Remove>🗑</button>", ["4 stars", "Remove"]),
+        ("<img tabindex=0 role=button alt=Office src=marker-icon.png>", ["Office"]),
         ("<div onclick='0' style='width:90px'><div style='cursor:pointer'>1</div><div style='cursor:pointer'>2</div></div>", ["1", "1 2", "2"]),
     ],
-    ids=["transparent", "tick", "trap", "out of reach", "hidden beside", "hidden before", "around", "by its label", "listened to above"],
+    ids=["transparent", "tick", "trap", "out of reach", "hidden beside", "hidden before", "around", "by its label", "by a label of none", "two beside a label", "signs", "picture", "listened to above"],
 )  # fmt: skip
 def test_what_a_page_draws_is_told_by_the_label_of_what_it_stands_for(
     it: Driving, markup: str, labels: list[str]
@@ -212,6 +257,53 @@ def test_what_is_decided_about_a_button_holds_while_it_hides_the_rest_of_the_pag
     it.web.portal.call(it.web.actor.ask_session, ask)
 
     assert it.js("clicked") == 1
+
+
+def test_what_pops_up_in_a_label_is_none_of_its_words(it: Driving) -> None:
+    it.show(
+        "<label>Day <input id=d> <span id=s></span></label><script>d.onpointerdown = () => {"
+        "s.innerHTML = '<span role=alert>Today</span><div role=dialog aria-label=Calendar>1 2 3</div>' }</script>"
+    )
+    day = it.id_of("Day")
+    decided = it.do(DescribeField(element_id=day), FieldDescribed).facts.digest
+    ask = AskBrowser(do=Click(element_id=day, session_id=it.session), caller="driver", expects=decided)
+    it.web.portal.call(it.web.actor.ask_session, ask)
+
+    assert ("Day", "") in told(it)
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        (
+            "<input id=n aria-label=Amount><script>n.oninput = () => { n.value = '' };"
+            "n.onkeydown = (event) => { event.preventDefault(); n.value += event.key }</script>"
+        ),
+        (
+            "<p id=p></p><script>const root = p.attachShadow({ mode: 'closed' }); root.innerHTML = '<input aria-label=Amount>';"
+            "const n = root.firstChild</script>"
+        ),
+        (
+            "<input id=n aria-label=Amount value=7><script>n.onbeforeinput = (event) => {"
+            "if (event.data?.length > 1) event.preventDefault() }</script>"
+        ),
+        (
+            "<input id=n aria-label=Amount><p id=p></p><script>n.oninput = () => { p.append(n.value); n.value = '' };"
+            "Object.defineProperty(n, 'typed', { get: () => p.textContent })</script>"
+        ),
+    ],
+    ids=["keys alone", "closed root", "sign by sign", "once"],
+)
+def test_a_field_that_was_decided_about_is_typed_into(it: Driving, markup: str) -> None:
+    it.show(markup)
+    amount = it.id_of("Amount")
+    decided = it.do(DescribeField(element_id=amount), FieldDescribed).facts.digest
+    ask = AskBrowser(
+        do=TypeText(element_id=amount, text="12.5", session_id=it.session), caller="driver", expects=decided
+    )
+    it.web.portal.call(it.web.actor.ask_session, ask)
+
+    assert it.js("n.typed ?? n.value") == "12.5"
 
 
 def test_a_list_that_becomes_another_as_it_is_opened_is_told_as_such(it: Driving) -> None:

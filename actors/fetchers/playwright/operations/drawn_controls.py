@@ -58,14 +58,16 @@ async def pick(page: Page, element: ElementHandle, wanted: str) -> str:
     if not offered.has_match and not offered.is_open:
         await pointer.click(element)
     offered = await listed.offered_soon()
+    proposed: tuple[str, ...] = ()
     if not offered.has_match and (former := await element.evaluate(_EDITABLE)) is not None:
-        offered = await _typed_for(page, listed, former)
+        before, offered = offered, await _typed_for(page, listed, former)
+        proposed = tuple(one for one in offered.options if one not in before.options)
     if not offered.has_match and offered.options:
         offered = await listed.offered_further()
     if not offered.options:
         raise faults.not_done("The element is no list, and opens none.", field=_FIELD)
     if not offered.has_match:
-        raise no_option(offered.options)
+        raise no_option(offered.options, proposed)
     if offered.is_disabled:
         raise faults.not_done("The option is disabled.", field="value")
     if (option := await listed.option()) is None:
@@ -202,9 +204,14 @@ def _slid(goal: float, value: float) -> str:
     return "" if value == goal else f"The slider stands at {value:g} now, the nearest that it takes."
 
 
-def no_option(options: tuple[str, ...]) -> FaultError:
-    """Build the fault of a list without the option that is wanted."""
-    listed = ", ".join(view.quoted(option) for option in options[:_MAX_LISTED])
-    more = ", and more" if len(options) > _MAX_LISTED else ""
-    has = f"it has {listed}{more}" if options else "it has none"
+def no_option(options: tuple[str, ...], proposed: tuple[str, ...] = ()) -> FaultError:
+    """Build the fault of a list without the option that is wanted; `proposed` is what it offers for those words."""
+    has = f"it has {_listed(options)}" if options else "it has none"
+    if proposed:
+        has += f"; once they are typed it offers {_listed(proposed)}, which type_text with submit takes"
     return faults.not_done(f"The list has no such option; {has}.", field="value")
+
+
+def _listed(options: tuple[str, ...]) -> str:
+    more = ", and more" if len(options) > _MAX_LISTED else ""
+    return ", ".join(view.quoted(option) for option in options[:_MAX_LISTED]) + more

@@ -89,7 +89,7 @@ async def type_text(op: TabContext, do: TypeText) -> Acted:
         if kind not in _TYPED | _LINES:
             outcome = await _fill(element, text, html=False)
         elif op.expects:
-            outcome = await _put(op, element, do.element_id, text if kind in _LINES else text.replace("\n", " "))
+            outcome = await _entered(op, element, do, text, lines=kind in _LINES)
         else:
             outcome = await keyboard.type_into(op.tab.page, element, text, lines=kind in _LINES)
         if do.sealed is None:
@@ -108,7 +108,7 @@ async def set_value(op: TabContext, do: SetValue) -> Acted:
         if not do.is_html and await element.evaluate("element => element.localName === 'select'"):
             return await _choose(element, do.value)
         if op.expects and not do.is_html and str(await element.evaluate(_KIND)) in _TYPED | _LINES:
-            return await _put(op, element, do.element_id, do.value) or await _instead(element, do.value)
+            return await _entered(op, element, do, do.value, lines=True) or await _instead(element, do.value)
         outcome = await _fill(element, do.value, html=do.is_html)
         return outcome if outcome or do.is_html else await _instead(element, do.value)
 
@@ -163,6 +163,23 @@ def _unsealed(op: TabContext, sealed: bytes) -> str:
         raise faults.invalid("sealed", "it was not sealed for this session") from None
 
 
+async def _entered(op: TabContext, element: ElementHandle, do: TypeText | SetValue, text: str, *, lines: bool) -> str:
+    """Put a text into a field, or type it key by key where the page takes nothing else."""
+    sealed = isinstance(do, TypeText) and do.sealed is not None
+    before = None if sealed else await _held(element)
+    outcome = await _put(op, element, do.element_id, text if lines else text.replace("\n", " "))
+    held = None if sealed else await _held(element)
+    if held is not None and _differ(held, text) and (held == before if held else await _is_unheard(op)):
+        return await keyboard.type_into(op.tab.page, element, text, lines=lines)
+    return outcome
+
+
+async def _is_unheard(op: TabContext) -> bool:
+    """Whether the page is as it was: one that empties a field may have made something of the words, such as a tag."""
+    before = op.open_tab.before
+    return before is not None and view.difference(before, await view.outline(op.tab)) == view.NOTHING
+
+
 async def _put(op: TabContext, element: ElementHandle, element_id: str, text: str) -> str:
     """Put a text into a field that was decided about: it is compared and filled in one step."""
     await pointer.clickable(element)
@@ -192,15 +209,25 @@ async def _fill(element: ElementHandle, value: str, *, html: bool) -> str:
 
 async def _instead(element: ElementHandle, text: str) -> str:
     """Say what a field holds where the page has made something else of what was put into it."""
+    held = await _held(element)
+    if held is None or not _differ(held, text):
+        return ""
+    return f"The field holds “{held[:_HELD_CHARS]}” now, not what was put into it." if held else "The field is empty."
+
+
+def _differ(held: str, text: str) -> bool:
+    return " ".join(held.split()).casefold() != " ".join(text.split()).casefold()
+
+
+async def _held(element: ElementHandle) -> str | None:
+    """Return what a field holds; None where that is a secret, or the field is gone."""
     try:
         held = await element.evaluate(_HELD)
     except Error as error:
         if faults.is_crash(error):
             raise
-        return ""
-    if not isinstance(held, str) or " ".join(held.split()).casefold() == " ".join(text.split()).casefold():
-        return ""
-    return f"The field holds “{held[:_HELD_CHARS]}” now, not what was put into it." if held else "The field is empty."
+        return None
+    return held if isinstance(held, str) else None
 
 
 async def _choose(element: ElementHandle, wanted: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable
 
-from msgspec import Struct
+from msgspec import Struct, structs
 from playwright.async_api import Error, Response
 
 from actors.fetchers.playwright import faults
@@ -83,22 +83,24 @@ async def refresh(op: TabContext, _do: Refresh) -> Navigated:
 
 async def scroll_by(op: TabContext, do: ScrollBy) -> Acted:
     """Scroll the main scroll container by so many pixels."""
-    scrolled = await op.tab.run(f"({script('move')})({do.delta_y >= 0:d}, {do.delta_y})", _Scrolled)
-    if scrolled is None:
-        raise faults.hung()
-    await op.tab.settle(FOR_STEP, op.deadline_s)
     direction = "down" if do.delta_y >= 0 else "up"
-    return Acted(success=True, tab_id=op.number, page=await op.page(), changed=_position(scrolled, direction))
+    return await _scrolled(op, f"{do.delta_y >= 0:d}, {do.delta_y}", direction)
 
 
 async def scroll(op: TabContext, do: Scroll) -> Acted:
     """Scroll the main scroll container by most of a window."""
-    down = "true" if do.direction == "down" else "false"
-    scrolled = await op.tab.run(f"({script('move')})({down})", _Scrolled)
+    return await _scrolled(op, f"{do.direction == 'down':d}", do.direction)
+
+
+async def _scrolled(op: TabContext, arguments: str, direction: str) -> Acted:
+    """Scroll, and say what is left once the page has drawn what it draws for those who come there."""
+    scrolled = await op.tab.run(f"({script('move')})({arguments})", _Scrolled)
     if scrolled is None:
         raise faults.hung()
     await op.tab.settle(FOR_STEP, op.deadline_s)
-    return Acted(success=True, tab_id=op.number, page=await op.page(), changed=_position(scrolled, do.direction))
+    now = await op.tab.run(f"({script('move')})(0, 0)", _Scrolled) or scrolled
+    changed = _position(structs.replace(now, by=scrolled.by), direction)
+    return Acted(success=True, tab_id=op.number, page=await op.page(), changed=changed)
 
 
 async def _moved(op: TabContext, move: Callable[..., Awaitable[Response | None]]) -> Navigated:

@@ -38,18 +38,24 @@ class Reachability(Struct, frozen=True):
     """Whether an element would receive a click, or what else does: its label, what is drawn for it, or what covers it.
 
     `at` is the point that is free where the middle is not, in CSS pixels from the corner of what is to be clicked.
+    `clobbered` says that a form around it hides properties that Playwright would ask it for.
     """
 
     state: str
     by: str
     at: dict[Literal["x", "y"], float] | None = None
+    clobbered: bool = False
 
 
 class PointerTarget(NamedTuple):
-    """What is pointed at for an element, and where in it; None is its middle."""
+    """What is pointed at for an element, and where in it; None is its middle.
+
+    `force` leaves out the checks of Playwright's own, which go in circles in a form that hides its properties.
+    """
 
     element: ElementHandle
     position: Position | None = None
+    force: bool = False
 
 
 async def clickable(element: ElementHandle) -> PointerTarget:
@@ -67,9 +73,9 @@ async def clickable(element: ElementHandle) -> PointerTarget:
         raise obstruction(reach)
     position = None if reach.at is None else Position(x=reach.at["x"], y=reach.at["y"])
     if reach.state == "clear":
-        return PointerTarget(element, position)
+        return PointerTarget(element, position, reach.clobbered)
     instead = (await element.evaluate_handle(f"element => ({script('reach')})(element, true)")).as_element()
-    return PointerTarget(instead or element, position)
+    return PointerTarget(instead or element, position, reach.clobbered)
 
 
 async def reachability(element: ElementHandle) -> Reachability:
@@ -97,20 +103,27 @@ def obstruction(reach: Reachability) -> FaultError:
 
 async def click(element: ElementHandle, *, times: int = 1, right: bool = False) -> str:
     """Click an element so many times, with the left button or the right one."""
-    target, position = await clickable(element)
-    await _pointed_at(element, target, position)
+    target = await clickable(element)
+    await _pointed_at(element, target)
     button: Literal["left", "right"] = "right" if right else "left"
     try:
-        await target.click(timeout=CLICK_MS, no_wait_after=True, click_count=times, button=button, position=position)
+        await target.element.click(
+            timeout=CLICK_MS,
+            no_wait_after=True,
+            click_count=times,
+            button=button,
+            position=target.position,
+            force=target.force,
+        )
     except Error as error:
         raise await explained(element, error) from error
     return ""
 
 
-async def _pointed_at(element: ElementHandle, target: ElementHandle, position: Position | None) -> None:
+async def _pointed_at(element: ElementHandle, target: PointerTarget) -> None:
     """Move the pointer to what is to be clicked, and wait until it is there: a page may draw it anew for a pointer."""
     with suppress(Error):
-        await target.hover(timeout=CLICK_MS, position=position)
+        await _hovered(target)
     for _ in range(_HOVERED_POLLS):
         if (await reachability(element)).state in _REACHED:
             return
@@ -119,12 +132,16 @@ async def _pointed_at(element: ElementHandle, target: ElementHandle, position: P
 
 async def hover(element: ElementHandle) -> str:
     """Move the pointer over an element."""
-    target, position = await clickable(element)
+    target = await clickable(element)
     try:
-        await target.hover(timeout=CLICK_MS, position=position)
+        await _hovered(target)
     except Error as error:
         raise await explained(element, error) from error
     return ""
+
+
+async def _hovered(target: PointerTarget) -> None:
+    await target.element.hover(timeout=CLICK_MS, position=target.position, force=target.force)
 
 
 async def explained(element: ElementHandle, error: Error) -> FaultError | Error:

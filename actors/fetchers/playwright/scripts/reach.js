@@ -9,13 +9,20 @@
   const parent = of(Node, 'parentNode'), contains = of(Node, 'contains'), find = of(Element, 'querySelectorAll');
   const attribute = of(Element, 'getAttribute'), box = of(Element, 'getBoundingClientRect'), isVisible = of(Element, 'checkVisibility');
 
-  const FIELDS = 'input:not([type="hidden"], [aria-hidden="true"]), select, textarea, button, [role="combobox"]', MANY_AROUND = 5;
+  // What Playwright asks of all that is around an element: where a form hides it, it goes in circles, or fails.
+  const ASKED = ['parentNode', 'parentElement', 'getAttribute', 'hasAttribute'];
+  const FIELDS = 'input:not([type="hidden"], [aria-hidden="true"]), select, textarea, button, [role="combobox"]', MANY_AROUND = 5, LEAST = 8;
   if (!element.isConnected) return give ? element : { state: 'gone', by: '' };
 
   function shows(node) {
     if (!isVisible(node, { visibilityProperty: true })) return false;
     const { width, height } = box(node);
     return width > 0 && height > 0;
+  }
+
+  function isClobbered() {
+    for (let up = element; up; up = above(up)) if (up instanceof HTMLFormElement && ASKED.some((name) => Object.hasOwn(up, name))) return true;
+    return false;
   }
 
   function named(node) {
@@ -72,18 +79,26 @@
     return { x: x - left - node.clientLeft, y: y - top - node.clientTop };
   }
 
-  // What a page draws around a field that is not seen or hit itself, if that is what would be hit.
-  function drawnAround(hit) {
+  // What a page keeps hidden and out of the order of fields stands for no other field: it only sends what is chosen in this one.
+  const isTwin = (other) => attribute(other, 'tabindex') === '-1' && !isVisible(other, { opacityProperty: true, visibilityProperty: true });
+
+  // What a page draws around a field that is not seen or hit itself, and where, if that is what would be hit.
+  function drawnAround(middle, hit) {
     if (!hit || (element.checkVisibility({ opacityProperty: true }) && getComputedStyle(element).pointerEvents !== 'none')) return null;
+    let tried = false;
     for (let up = above(element), far = 0; up && far < MANY_AROUND; up = above(up), far++) {
-      if ([...find(up, FIELDS)].some((other) => !contains(other, element))) return null;
-      if (shows(up) && within(hit, up)) return up;
+      if ([...find(up, FIELDS)].some((other) => !contains(other, element) && !isTwin(other))) return null;
+      const { width, height } = box(up), [own] = points(up);
+      if (within(hit, up) && shows(up)) return { node: up, at: inside(middle, up) };
+      if (tried || Math.min(width, height) < LEAST || !shows(up)) continue;
+      tried = true; // the field may lie beside what is drawn for it, which is the next box around it
+      if (within(deepest(...own), up)) return { node: up, at: inside(own, up) };
     }
     return null;
   }
 
   const labels = [...(element.labels ?? [])].filter(shows);
-  const answer = (state, { by = '', node = element, at = undefined } = {}) => (give ? node : { state, by, at });
+  const answer = (state, { by = '', node = element, at = undefined } = {}) => (give ? node : { state, by, at, clobbered: isClobbered() });
   const target = shows(element) ? element : labels[0];
   if (!target) return answer('hidden');
   target.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
@@ -92,8 +107,8 @@
   const [middle, ...others] = points(element), hit = deepest(...middle);
   if (hit === null || within(hit, element)) return answer(hit ? 'clear' : 'outside');
   if (labels.some((label) => within(hit, label))) return answer('label', { node: labels[0] });
-  const drawn = drawnAround(hit);
-  if (drawn) return answer('drawn', { node: drawn, at: inside(middle, drawn) });
+  const drawn = drawnAround(middle, hit);
+  if (drawn) return answer('drawn', drawn);
   const free = others.find((point) => within(deepest(...point), element));
   return free ? answer('clear', { at: inside(free) }) : answer('covered', { by: named(telling(hit)) });
 }

@@ -37,7 +37,7 @@ weft.part((view) => {
   // The words of the labels that are shown, whatever an attribute says besides.
   function shownLabels(element) {
     const words = [];
-    for (const label of [...(element.labels ?? [])].slice(0, 4)) words.push(view.textOf(label, CHARS, element));
+    for (const label of [...(element.labels ?? [])].slice(0, 4)) words.push(view.labelText(label, element));
     return words;
   }
 
@@ -173,15 +173,15 @@ weft.part((view) => {
 
   function focused() {
     let element = document.activeElement;
-    for (let deep = 0; element?.shadowRoot?.activeElement && deep < 20; deep++) element = element.shadowRoot.activeElement;
+    for (let deep = 0; element && view.rootIn(element)?.activeElement && deep < 20; deep++) element = view.rootIn(element).activeElement;
     return element === document.body ? null : element;
   }
 
   // What lies at a point; nothing where that is the page itself.
   function lyingAt([x, y]) {
     let element = document.elementFromPoint(x, y);
-    for (let deep = 0; element?.shadowRoot && deep < 20; deep++) {
-      const inner = element.shadowRoot.elementFromPoint(x, y);
+    for (let deep = 0; element && view.rootIn(element) && deep < 20; deep++) {
+      const inner = view.rootIn(element).elementFromPoint(x, y);
       if (!inner || inner === element) break;
       element = inner;
     }

@@ -2,10 +2,14 @@
 weft.part((view) => {
   const MANY_NODES = 300, CHARS = 100, UP = 6;
   const CONTROL = 'input, select, textarea';
+  const FIELD = `${CONTROL}, [role="switch"], [role="slider"], [role="checkbox"], [role="radio"], [role="combobox"], [role="spinbutton"]`, FAR_UP = 10;
+  const FIELDS = new Set(['input', 'select', 'editor', 'checkbox', 'file']);
   const BESIDE = `${CONTROL}, button, a[href], [role="button"]`;
+  const PASSING = '[role="dialog"], [role="listbox"], [role="menu"], [role="grid"], [role="tree"], [role="alert"], [role="status"], [aria-live]';
   const TYPED = new Set(['submit', 'reset', 'button', 'image']);
   const ICON = /^(?:(?:ui-)?icon|fa|fas|far|bi|mdi|glyphicon|lucide|ti|la|ri|pi|material-icons)[-_]+([a-z][a-z0-9-]*)$/i;
   const NO_ICON = /^(?:solid|regular|brands|lg|sm|xs|fw|spin|\dx|button|btn|wrapper|container|icon|only|left|right)$/i;
+  const SAYING = /[\p{L}\p{N}]/u;
   const STYLED = /^(?:btn|button|icon|active|disabled|selected|open|show|hidden?|row|col|item|link|wrapper|container|inner|outer|clickable|pointer|js|is|has|ui|[a-z]{1,2})$/i;
   const AS_CONTENT = new Set(['button', 'link', 'checkbox', 'radio', 'tab', 'menuitem', 'option', 'other']);
 
@@ -23,12 +27,12 @@ weft.part((view) => {
     return null;
   }
 
-  // The words that are shown in an element; `without` is left out with all that it holds, and so are other controls.
-  function textOf(element, max = CHARS, without = null, hidden = false) {
+  // The words that are shown in an element; `without` is left out with all that it holds, and so are other controls, and what matches `apart`.
+  function textOf(element, max = CHARS, without = null, hidden = false, apart = '') {
     if (!element.firstElementChild && !element.shadowRoot && element.localName !== 'slot') return view.clean(element.textContent, max);
     const parts = [];
     let size = 0;
-    const enter = (node) => node !== without && node.localName !== 'svg' && !node.matches(CONTROL) && says(node) === null && (hidden || shows(node));
+    const enter = (node) => node !== without && node.localName !== 'svg' && !node.matches(CONTROL) && says(node) === null && (hidden || shows(node)) && !(apart && node.matches(apart));
     for (const node of view.nodes(element, enter, MANY_NODES)) {
       if (size > max * 2) break;
       if (node.nodeType === Node.TEXT_NODE) {
@@ -36,7 +40,7 @@ weft.part((view) => {
         parts.push(piece);
         size += piece.trim().length;
       } else if (node.nodeType === Node.ELEMENT_NODE && node !== without) {
-        const said = hidden || shows(node) ? says(node) : '';
+        const said = (hidden || shows(node)) && !(apart && node.matches(apart)) ? says(node) : '';
         if (said) parts.push(` ${said} `);
         else if (!view.INLINE.has(node.localName)) parts.push(' ');
       }
@@ -57,9 +61,15 @@ weft.part((view) => {
     return view.clean(texts.join(' '));
   }
 
+  // What a label says of its field: what pops up in it, or is read aloud there, comes and goes.
+  function labelText(label, element) {
+    const words = textOf(label, CHARS, element, false, PASSING);
+    return SAYING.test(words) ? words : hinted(label) || words;
+  }
+
   function labels(element) {
     const texts = [];
-    for (const label of [...(element.labels ?? [])].slice(0, 3)) texts.push(textOf(label, CHARS, element));
+    for (const label of [...(element.labels ?? [])].slice(0, 3)) texts.push(labelText(label, element));
     return view.clean(texts.join(' '));
   }
 
@@ -70,7 +80,7 @@ weft.part((view) => {
       return labels(element) || view.clean(value || { submit: 'Submit', reset: 'Reset', image: 'Submit' }[element.type] || '');
     }
     if (element.labels?.length) return labels(element);
-    if (name === 'area') return view.clean(element.alt);
+    if (name === 'area' || name === 'img') return view.clean(element.alt);
     return '';
   }
 
@@ -106,6 +116,16 @@ weft.part((view) => {
         const words = other.nodeType === Node.TEXT_NODE ? view.clean(other.data) : other.nodeType === Node.ELEMENT_NODE && !view.UNREAD.has(other.localName) && shows(other) ? textOf(other) : '';
         if (words) return words.length <= 60 ? words : '';
       }
+    }
+    return '';
+  }
+
+  // What a label that names no field says, where it stands with this one alone.
+  function around(element) {
+    for (let node = view.parent(element), up = 0; node && view.isElement(node) && up < FAR_UP; node = view.parent(node), up++) {
+      if ([...view.findIn(node, FIELD)].some((other) => !view.isWithin(other, element) && !view.isWithin(element, other))) return '';
+      const [label] = [...view.findIn(node, 'label')].filter((one) => !one.htmlFor && !one.control && shows(one));
+      if (label) return labelText(label, element);
     }
     return '';
   }
@@ -163,8 +183,8 @@ weft.part((view) => {
     const meant = kind === 'input' || kind === 'select' || kind === 'editor' ? drawnFor(element) : '';
     if (meant) return meant;
     const content = AS_CONTENT.has(kind) && element.localName !== 'input' ? textOf(element) : '';
-    return content || hinted(element) || (AS_CONTENT.has(kind) ? pictured(element) : beside(element)) || carried(element);
+    return (SAYING.test(content) && content) || hinted(element) || content || (AS_CONTENT.has(kind) ? pictured(element) : beside(element)) || (FIELDS.has(kind) ? around(element) : '') || carried(element);
   }
 
-  Object.assign(view, { textOf, nameOf, shows, classed, iconOf });
+  Object.assign(view, { textOf, labelText, nameOf, shows, classed, iconOf });
 });

@@ -57,8 +57,9 @@ weft.part((view) => {
     if (!FIELDS.has(kind) || !view.isVisible(element, { visibilityProperty: true })) return null;
     const box = extent(element, own), around = box && drawnAround(element, box);
     if (!around) return null;
-    const point = hit((box.left + box.right) / 2, (box.top + box.bottom) / 2);
-    if (opensList(element)) {
+    const lists = opensList(element), { left, right, top, bottom } = lists ? extent(around) : box;
+    const point = hit((left + right) / 2, (top + bottom) / 2);
+    if (lists) {
       if (point !== null && !view.isWithin(point, around)) return null;
       find.stand = around;
       return extent(around);
@@ -71,12 +72,17 @@ weft.part((view) => {
     return view.attribute(element, 'role') === 'combobox' || view.attribute(element, 'aria-haspopup') === 'listbox';
   }
 
+  // A hidden field out of the order of fields, which only sends what is chosen in the one that a page draws.
+  function isTwin(other) {
+    return view.attribute(other, 'tabindex') === '-1' && !isShown(other);
+  }
+
   // What is drawn around a field: as much as is about as high, and holds no other field and no label.
   function drawnAround(element, box = view.box(element)) {
     const most = Math.max(box.height, LEAST_HEIGHT) * TALLER;
     let around = null;
     for (let node = view.above(element), up = 0; node && up < MANY_AROUND; node = view.above(node), up++) {
-      if ([...view.findIn(node, BESIDE)].some((other) => !view.isWithin(other, element) && !view.isWithin(element, other))) break;
+      if ([...view.findIn(node, BESIDE)].some((other) => !view.isWithin(other, element) && !view.isWithin(element, other) && !isTwin(other))) break;
       const outer = extent(node);
       if (outer && outer.height > most) break;
       if (outer && isShown(node)) around = node;

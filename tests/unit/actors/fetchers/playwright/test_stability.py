@@ -80,6 +80,12 @@ def test_a_page_that_draws_is_quiet_for_the_whole_time() -> None:
     assert pending_work_ms(moving, state(quiet=300), activity(), FOR_FETCH) == 0
 
 
+def test_a_page_that_draws_for_ever_and_shows_little_is_stable() -> None:
+    moving = PendingWork(frames=1, chars=10)
+
+    assert pending_work_ms(moving, state(quiet=3_000), activity(3_000, 3_000), FOR_STEP) == 0
+
+
 def test_only_a_page_without_scripts_is_static() -> None:
     assert [is_static(state(programs=n), activity(scripts=m)) for n, m in ((0, 0), (1, 0), (0, 1))] == [
         True,
