@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -24,10 +25,16 @@ def read_policy(own: Path | None = None, *, needed: bool = False) -> GateRules:
     Raises:
         FaultError: CONFIG_INVALID, with the file and the line that is wrong.
     """
-    rules = _over(GateRules(), POLICY_FORM.shipped_text, POLICY_FORM.shipped_name)
+    rules = shipped_policy()
     if own is not None and (needed or own.is_file()):
         rules = _over(rules, POLICY_FORM.text_of(own), str(own))
     return rules
+
+
+@cache
+def shipped_policy() -> GateRules:
+    """Read the shipped file, once."""
+    return _over(GateRules(), POLICY_FORM.shipped_text, POLICY_FORM.shipped_name)
 
 
 def watched_policy(settings: Settings) -> Watched[GateRules]:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import gc
 import importlib
+import signal
+import sys
 import traceback
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import structlog
 
 from actors.actor import Actor
+from bus.nats.keys import derived
 from bus.seal import Seal, new_key
 from protocol.actions import Action
 from protocol.codec import decoder
@@ -92,7 +96,16 @@ def warmed(names: Iterable[str]) -> dict[str, type[Actor]]:
     for kind in classes.values():
         kind.warm()
     Seal.of(new_key()).seal(b"", "warm")  # OpenSSL gets ready at its first use: 1.5 MB in each process forked before
-    anyio.run(anyio.sleep, 0)
+    derived(new_key(), "warm")  # as does what signs
+    anyio.run(_wait_for_no_signal)
+    # whatever takes the place of an entry in it counts down the name that stood there, a page for each
+    sys._clear_type_cache()  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # documented, in spite of its name
     gc.freeze()
     gc.enable()
     return classes
+
+
+async def _wait_for_no_signal() -> None:
+    """Run a loop that listens to signals, which anyio imports at its first use."""
+    with anyio.open_signal_receiver(signal.SIGTERM):
+        await anyio.lowlevel.checkpoint()

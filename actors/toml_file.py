@@ -159,8 +159,8 @@ class Watched(Generic[V]):
         Where that is wrong by now, what is shipped counts until it is mended: the start of a system has checked it.
         """
         stamp = await to_thread.run_sync(_stamp, self.path)
-        self.value = await to_thread.run_sync(self.read, None)
-        await self._read()
+        if not await self._read():
+            self.value = await to_thread.run_sync(self.read, None)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._watch, stamp)
             yield self

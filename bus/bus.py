@@ -126,7 +126,7 @@ class Bus:
         """By what the vault key of its host is known."""
         self._places: dict[tuple[str, str], int] = {}
         self._calls = Calls(transport, self.wire)
-        self._version = version
+        self.version = version
         self._description = description
         self._endpoints: list[BusEndpoint | Worker] = []
         self._meters: list[Meter] = []
@@ -289,7 +289,7 @@ class Bus:
             replica=self.replica,
             host=socket.gethostname(),
             pid=os.getpid(),
-            version=self._version,
+            version=self.version,
             started=self._started,
             in_flight=sum(one.in_flight for one in endpoints),
             queued=sum(one.queued for one in endpoints),

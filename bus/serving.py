@@ -43,6 +43,9 @@ _TIMEOUT_DIGITS = 9
 _LAST_S, _LAST_SHARE = 0.5, 0.1
 """What of its time a call has left when it is told that its turn has not come: too little for the work."""
 
+_NO_ANSWER = Packed(b"", {})
+"""What an event gets."""
+
 Handler = Callable[[Any], Awaitable[Any]]
 """An actor's method: the arguments in, the answer out; it may raise FaultError."""
 
@@ -74,7 +77,7 @@ class BusEndpoint:
         self.meter = Meter(self.subject.pattern)
         args: Any = self.subject.args
         self._kind: Any = Request[args]
-        self._room = anyio.Semaphore(self.at_once)
+        self._room = anyio.Semaphore(self.at_once, fast_acquire=True)
         self._turns = FairTurns(self.at_once, self.meter)
 
     async def open(self, queue: str) -> None:
@@ -277,7 +280,10 @@ class BusEndpoint:
         """Return the answer of the handler, packed and encoded, or the Fault that stopped it, with the code of that."""
         with scope:
             try:
-                answer = encode(self.wire.answer(packet, await self.handler(packet.input.task.args)))
+                result = await self.handler(packet.input.task.args)
+                if isinstance(self.subject, Event):
+                    return _NO_ANSWER, b"", ""
+                answer = encode(self.wire.answer(packet, result))
                 return await self.wire.pack(answer, reply), answer, ""
             except FaultError as error:
                 answer, failure = encode(self.wire.answer(packet, error.fault)), error.fault.code

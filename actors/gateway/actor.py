@@ -6,7 +6,6 @@ import socket
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from importlib import metadata
 from typing import Any, ClassVar
 
 import msgspec
@@ -20,6 +19,7 @@ from actors.gateway.mcp import HANDLES
 from actors.gateway.mcp.replica_state import ReplicaState
 from actors.gateway.push.credentials import check_push
 from actors.gateway.push.server import no_push
+from actors.gateway.rest import endpoints, routing
 from actors.gateway.server import serving
 from actors.settings import Settings
 from protocol import subjects
@@ -148,6 +148,11 @@ class Gateway(Actor):
         self.state = ReplicaState(self.bus.replica)
 
     @classmethod
+    def warm(cls) -> None:
+        """Make the decoders of what REST takes, and the patterns of its paths."""
+        routing.warm(endpoints.ENDPOINTS)
+
+    @classmethod
     def check(cls, settings: Settings) -> None:
         """See to it that the credentials of push are all there.
 
@@ -163,7 +168,7 @@ class Gateway(Actor):
         host, port = listener.getsockname()[:2]
         settings = msgspec.structs.replace(self.settings, port=port)
         async with (
-            edge(self.bus, settings, metadata.version("weft"), self.state, self.origins) as (app, abandon),
+            edge(self.bus, settings, self.bus.version, self.state, self.origins) as (app, abandon),
             serving(app, listener, settings.drain_ms, abandon, connection_limits(settings)),
         ):
             log.info(LISTENING, host=host, port=port)

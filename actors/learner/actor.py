@@ -25,7 +25,7 @@ from actors.learner.patterns.store import PatternStore
 from actors.learner.turn import PATTERNS_TURN, ReplicaTurn
 from actors.projection.consumer import JournalConsumer, projected
 from actors.projection.database import Database, locked_file
-from actors.routing_file import WatchedRouting
+from actors.routing_file import WatchedRouting, read_routing
 from actors.settings import Settings
 from actors.toml_file import Watched
 from bus import Bus
@@ -83,6 +83,11 @@ class Learner(Actor):
     _calls: JournalConsumer[CallLine] = field(init=False, repr=False)
     _patterns: PatternLearning | None = field(default=None, init=False, repr=False)
     _pattern_calls: PatternCalls | None = field(default=None, init=False, repr=False)
+
+    @classmethod
+    def warm(cls) -> None:
+        """Read the shipped routes."""
+        read_routing()
 
     @classmethod
     def check(cls, settings: Settings) -> None:

@@ -25,7 +25,7 @@ from actors.navigator.observed import ObservedKnowledge, ObservedPatterns
 from actors.navigator.preview import PreviewService
 from actors.navigator.visits import NoVisits, PageVisits, VisitNotes
 from actors.page_addresses import by_http, page_address
-from actors.policy_file import watched_policy
+from actors.policy_file import shipped_policy, watched_policy
 from actors.sites import site_of
 from actors.toml_file import Watched
 from actors.ungrouped import ungrouped
@@ -88,8 +88,9 @@ class Navigator(Actor):
 
     @classmethod
     def warm(cls) -> None:
-        """Load the list of public suffixes, and what is known of hosts before they were visited."""
+        """Load the list of public suffixes, the shipped policy, and what is known of hosts before they were visited."""
         site_of("example.com")
+        shipped_policy()
         shipped_hosts()
 
     @asynccontextmanager

@@ -17,7 +17,7 @@ from actors.policy.call_log import CallBook, CallLog, expired
 from actors.policy.evidence import GateCall, element_of
 from actors.policy.executor import Executor, failed
 from actors.policy.gate import CATCH_UP_S, REMEMBERED, Gate, digest_of, run_of, understood
-from actors.policy_file import own_policy, read_policy, watched_policy
+from actors.policy_file import own_policy, read_policy, shipped_policy, watched_policy
 from actors.settings import Settings
 from bus.clock import now_ms
 from protocol import subjects
@@ -71,6 +71,11 @@ class Policy(Actor):
     _log: CallLog = field(init=False, repr=False)
     _book: CallBook = field(init=False, repr=False)
     _executor: Executor = field(init=False, repr=False)
+
+    @classmethod
+    def warm(cls) -> None:
+        """Read the shipped rules."""
+        shipped_policy()
 
     @classmethod
     def check(cls, settings: Settings) -> None:

@@ -101,6 +101,12 @@ class Runner(Actor):
     _tool_context: ToolDependencies = field(init=False, repr=False)
 
     @classmethod
+    def warm(cls) -> None:
+        """Read the shipped integrations and search engines."""
+        read_integrations()
+        read_engines()
+
+    @classmethod
     def check(cls, settings: Settings) -> None:
         """Read the operator's files of search engines and integrations.
 

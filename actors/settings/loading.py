@@ -94,7 +94,7 @@ def with_secrets(loaded: Loaded, variables: Mapping[str, str]) -> Loaded:
 
 def describe(loaded: Loaded | None = None) -> tuple[Setting, ...]:
     """Explain every setting, with the values of `loaded`, or else the defaults; no secret is shown."""
-    return tuple(_row(field, loaded) for field in msgspec.structs.fields(Settings))
+    return tuple(_row(field, loaded) for field in _fields())
 
 
 def env_name(name: str) -> str:
@@ -189,9 +189,14 @@ def _path(kind: type, raw: object) -> Path:
 
 
 @cache
+def _fields() -> tuple[msgspec.structs.FieldInfo, ...]:
+    return msgspec.structs.fields(Settings)
+
+
+@cache
 def kinds() -> dict[str, Any]:
     """Return the annotated type of every setting."""
-    return {field.name: field.type for field in msgspec.structs.fields(Settings)}
+    return {field.name: field.type for field in _fields()}
 
 
 @cache

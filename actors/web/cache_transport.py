@@ -6,11 +6,15 @@ hishel's own transport is not used: it lacks what cache_rules.py adds, and its s
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 from http import HTTPStatus
 from typing import NotRequired, TypedDict
 from uuid import uuid4
 
+import anyio
 import httpx2
+import structlog
+from anyio.abc import TaskGroup
 from msgspec.structs import replace
 
 from actors.web import cache_rules
@@ -18,6 +22,10 @@ from actors.web.cache_rules import CacheLookup, CacheUse, StoredVariants
 from actors.web.cache_store import AnswerStore
 from protocol.faults import FaultError
 from protocol.web import KeptAnswer
+
+log = structlog.stdlib.get_logger()
+
+ANSWER_NOT_STORED = "answer_not_stored"
 
 Clock = Callable[[], float]
 """Returns the time of day in seconds since the epoch."""
@@ -33,27 +41,36 @@ class Served(TypedDict):
     """Where an answer came from, as its extension `caching`; `received_at` in seconds since the epoch.
 
     `from_cache` means that the body was stored, though the site may have confirmed it. `received_at` is when the body
-    came, or was last confirmed. Whoever has read and unpacked the whole body calls `keep`, which stores it.
+    came, or was last confirmed. Whoever has read and unpacked the whole body calls `keep`, which has it stored.
     """
 
     from_cache: bool
     received_at: float
-    keep: NotRequired[Callable[[], Awaitable[None]]]
+    keep: NotRequired[Callable[[], None]]
 
 
 class CachingTransport(httpx2.AsyncBaseTransport):
     """A cache in front of another transport; the extension `partition` of a request says whose, "" is everybody's."""
 
-    def __init__(self, inner: httpx2.AsyncBaseTransport, store: AnswerStore, clock: Clock, max_body: int) -> None:
-        """Keep bodies of up to `max_body` bytes."""
+    def __init__(
+        self, inner: httpx2.AsyncBaseTransport, store: AnswerStore, clock: Clock, max_body: int, tasks: TaskGroup
+    ) -> None:
+        """Keep bodies of up to `max_body` bytes, written by `tasks` while their readers go on."""
         self._inner = inner
         self._store = store
         self._max_body = max_body
         self._now = clock
+        self._tasks = tasks
+        self._writing: dict[str, anyio.Event] = {}
 
     async def aclose(self) -> None:
         """Close the other transport."""
         await self._inner.aclose()
+
+    async def flush(self) -> None:
+        """Wait until all that was had stored so far is stored."""
+        for done in list(self._writing.values()):
+            await done.wait()
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Answer a request from the cache, from the site, or from both."""
@@ -62,7 +79,7 @@ class CachingTransport(httpx2.AsyncBaseTransport):
             return await self._unsafe(lookup)
         if request.method != "GET" or any(name in request.headers for name in _CONDITIONS):
             return await self._past(lookup)
-        lookup.stored = await self._store.get(lookup.key)
+        lookup.stored = await self._stored(lookup.key)
         kept = lookup.matching()
         use = (
             CacheUse.VALIDATE
@@ -80,7 +97,7 @@ class CachingTransport(httpx2.AsyncBaseTransport):
         response = await self._past(lookup)
         if HTTPStatus.OK <= response.status_code < _FIRST_ERROR:
             for key in lookup.invalidates(response):
-                record = await self._store.get(key, latest=True)
+                record = await self._stored(key, latest=True)
                 if record.variants:
                     await self._store.put(key, (), record.revision)
         return response
@@ -160,9 +177,34 @@ class CachingTransport(httpx2.AsyncBaseTransport):
             others = tuple(one for one in lookup.stored.variants if one.vary != fresh.vary)
             await self._put(lookup, (*others, replace(fresh, body=body)))
 
-        response.stream = saving = _Saving(response.stream, keep, self._max_body)
+        response.stream = saving = _Saving(response.stream, partial(self._write, lookup.key, keep), self._max_body)
         response.extensions["caching"] = Served(from_cache=False, received_at=now, keep=saving.keep)
         return response
+
+    async def _stored(self, key: str, *, latest: bool = False) -> StoredVariants:
+        """Return what is stored of a key, once what is being written there is."""
+        if (done := self._writing.get(key)) is not None:
+            await done.wait()
+        return await self._store.get(key, latest=latest)
+
+    def _write(self, key: str, keep: Callable[[bytes], Awaitable[None]], body: bytes) -> None:
+        """Have a body stored while its reader goes on, after what is being written there."""
+        former, done = self._writing.get(key), anyio.Event()
+        self._writing[key] = done
+
+        async def write() -> None:
+            try:
+                if former is not None:
+                    await former.wait()
+                await keep(body)
+            except Exception:  # its reader has it, and others are at work
+                log.exception(ANSWER_NOT_STORED)
+            finally:
+                done.set()
+                if self._writing.get(key) is done:
+                    del self._writing[key]
+
+        self._tasks.start_soon(write)
 
     async def _put(self, lookup: CacheLookup, variants: tuple[KeptAnswer, ...]) -> None:
         lookup.stored = StoredVariants(variants, await self._store.put(lookup.key, variants, lookup.stored.revision))
@@ -184,7 +226,7 @@ class CachingTransport(httpx2.AsyncBaseTransport):
 class _Saving(httpx2.AsyncByteStream):
     """A body that `keep` hands to `store` where it was read whole; one that breaks off is not (RFC 9111 §3.3)."""
 
-    def __init__(self, inner: object, store: Callable[[bytes], Awaitable[None]], max_bytes: int) -> None:
+    def __init__(self, inner: object, store: Callable[[bytes], None], max_bytes: int) -> None:
         assert isinstance(inner, httpx2.AsyncByteStream)  # noqa: S101 - httpx2's model speaks for both worlds
         self._inner = inner
         self._store = store
@@ -202,11 +244,11 @@ class _Saving(httpx2.AsyncByteStream):
         if body is not None:
             self._whole = bytes(body)
 
-    async def keep(self) -> None:
-        """Store the body, once; one that is too large, or was not read to its end, is not stored."""
+    def keep(self) -> None:
+        """Have the body stored, once; one that is too large, or was not read to its end, is not stored."""
         body, self._whole = self._whole, None
         if body is not None:
-            await self._store(body)
+            self._store(body)
 
     async def aclose(self) -> None:
         """Close what the body comes from."""

@@ -113,6 +113,7 @@ class WebClient:
         self._open = AsyncExitStack()
         self._exchanges: SiteExchanges | None = None
         self._limiter: HostLimiter | None = None
+        self._cache: CachingTransport | None = None
         self._coalescer = RequestCoalescer[_Followed]()
         self._own = guard.networks(settings.allow_private)
         self._store = self._politeness.store or MemoryStore(settings.fetch_cache_bytes)
@@ -129,7 +130,10 @@ class WebClient:
             await self._open.enter_async_context(self._limiter.running())
             transport = LimitedTransport(transport, self._limiter, self._own)
         if self._settings.fetch_cache_bytes:
-            transport = CachingTransport(transport, self._store, self._now, self._settings.fetch_cache_bytes // 4)
+            self._open.enter_context(ungrouped())
+            tasks = await self._open.enter_async_context(anyio.create_task_group())
+            max_body = self._settings.fetch_cache_bytes // 4
+            transport = self._cache = CachingTransport(transport, self._store, self._now, max_body, tasks)
         headers = {
             "User-Agent": self._settings.fetch_user_agent,
             "Accept": _ACCEPT,
@@ -146,17 +150,26 @@ class WebClient:
         """Close every connection."""
         await self._open.__aexit__(kind, error, trace)
 
-    async def fetch(self, request: WebRequest, cookies: Jar, timeout_ms: int) -> WebResponse:
+    async def fetch(self, request: WebRequest, cookies: Jar, timeout_ms: int, *, ahead: bool = False) -> WebResponse:
         """Fetch a resource, whatever its status; what it sets goes into `cookies`.
 
-        Equal requests at the same time share one answer.
+        Equal requests at the same time share one answer. With `ahead` it is returned before it is stored, which
+        `stored` waits for: whoever answers earlier could have another replica change a page that is stored after it.
 
         Raises:
             FaultError: NETWORK_*, SECURITY_*, HTTP_TOO_MANY_REDIRECTS, CONTENT_TOO_LARGE, RATE_LIMIT_EXCEEDED or
                 BLOCKED_BY_ROBOTS.
         """
         fetch = partial(self._fetch, request, cookies, timeout_ms)
-        return await outside("web.fetch", request, fetch, WEB_ANSWER, withhold=bool(request.partition))
+        response = await outside("web.fetch", request, fetch, WEB_ANSWER, withhold=bool(request.partition))
+        if not ahead:
+            await self.stored()
+        return response
+
+    async def stored(self) -> None:
+        """Wait until what was fetched so far is stored, where it may be."""
+        if self._cache is not None:
+            await self._cache.flush()
 
     async def _fetch(self, request: WebRequest, cookies: Jar, timeout_ms: int) -> WebResponse:
         until = self._now() + timeout_ms / 1000

@@ -110,7 +110,7 @@ class SiteExchanges(Struct, frozen=True):
         took_ms = round((time.perf_counter() - started) * 1000)
         served: Served = response.extensions.get("caching") or Served(from_cache=False, received_at=self.clock())
         if is_whole and (keep := served.get("keep")) is not None:
-            await keep()
+            keep()
         answer = WebResponse(
             status=response.status_code,
             url=str(sent.url),

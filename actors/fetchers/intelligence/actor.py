@@ -76,6 +76,7 @@ class Intelligence(Actor):
             if self._welcomes_markdown(request):
                 get, read = partial(self._exchange, request), partial(self._extract, request, captured_at=captured_at)
                 extraction, response = await better_by_markdown(extraction, response, get, read, self._lists)
+            await self._web.stored()
         return page_answer.fetched_as_sent(
             _TIER,
             response,
@@ -141,7 +142,8 @@ class Intelligence(Actor):
         with page_answer.fetch_span(url or request.url) as current:
             async with self._logins.use(request.session, url or request.url, request.login) as login:
                 page = page_answer.page_request(request, login.partition, url, headers)
-                response = await self._web.fetch(page, login.cookies, page_answer.time_for_site(remaining_ms()))
+                time_ms = page_answer.time_for_site(remaining_ms())
+                response = await self._web.fetch(page, login.cookies, time_ms, ahead=True)
             page_answer.record_answer(current, response.url, response.status)
             return response
 

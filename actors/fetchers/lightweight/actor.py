@@ -131,6 +131,7 @@ class Lightweight(Actor):
                     show = partial(self._snapshot, request, first, login, until, log)
                     withhold = request.session is not None
                     snapshot = await outside("engine.show", request, show, SNAPSHOT, withhold=withhold)
+                await self._web.stored()
             if isinstance(snapshot, RenderFailure):
                 return await self._unrendered(request, first, snapshot)
             page = await self._answer(request, first, snapshot)

@@ -112,7 +112,7 @@ class RequestRefusedError(Exception):
 class Web(Protocol):
     """What the tier uses of WebClient."""
 
-    async def fetch(self, request: WebRequest, cookies: Jar, timeout_ms: int) -> WebResponse:
+    async def fetch(self, request: WebRequest, cookies: Jar, timeout_ms: int, *, ahead: bool = False) -> WebResponse:
         """Fetch a resource, whatever its status."""
         ...
 
@@ -279,7 +279,7 @@ class _RedirectChain:
             obey_robots=wanted.is_page and wanted.obey_robots,
             single_shot=wanted.single_shot,
         )
-        response = await self._web.fetch(request, jar, self._timeout_ms)
+        response = await self._web.fetch(request, jar, self._timeout_ms, ahead=True)
         self.exchanges += response.exchanges
         return response
 

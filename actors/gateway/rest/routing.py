@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 from enum import StrEnum
+from functools import cache
 from http import HTTPStatus
 from typing import Any, Generic, Literal, TypeVar
 
@@ -12,7 +13,7 @@ import msgspec
 from msgspec import Struct
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.routing import Route, Router
+from starlette.routing import Route, Router, compile_path
 from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as AsgiScope
 
@@ -224,16 +225,24 @@ def router(app: AppContext, endpoints: Iterable[Endpoint], further: Mapping[str,
     return route
 
 
+def warm(endpoints: Iterable[Endpoint]) -> None:
+    """Make what routers remember of endpoints: the decoders of bodies and the patterns of paths."""
+    for endpoint in endpoints:
+        compile_path(endpoint.path)
+        if endpoint.body is not None:
+            _body_decoder(endpoint.body)
+
+
+@cache
+def _body_decoder(kind: Any) -> Decoder[Any]:
+    return Decoder(kind, Code.VALIDATION_INVALID_REQUEST, MAX_BODY_BYTES)
+
+
 class Resource:
     """ASGI: one path, by the methods that it has; HEAD goes where GET goes (RFC 9110 §9.1)."""
 
     def __init__(self, app: AppContext, endpoints: list[Endpoint]) -> None:
         self._app = app
-        self._decoders: dict[Any, Decoder[Any]] = {
-            one.body: Decoder(one.body, Code.VALIDATION_INVALID_REQUEST, MAX_BODY_BYTES)
-            for one in endpoints
-            if one.body
-        }
         self._endpoints = {one.method: one for one in endpoints}
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
@@ -276,7 +285,7 @@ class Resource:
         if endpoint.body is None:
             return params
         body = await read_json(request, optional=endpoint.optional)
-        arguments = _decoded(endpoint, self._decoders[endpoint.body], body)
+        arguments = _decoded(endpoint, _body_decoder(endpoint.body), body)
         await check_keys(body)
         return arguments if params is None else Addressed(params, arguments)
 

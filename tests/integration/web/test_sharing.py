@@ -8,12 +8,13 @@ import anyio
 import pytest
 
 from actors.settings import Settings
-from actors.web.cache_store import SHARED_BYTES
-from actors.web.client import WebClient
+from actors.web.cache_store import SHARED_BYTES, MemoryStore
+from actors.web.client import Politeness, WebClient
 from actors.web.cookies import Jar
 from actors.web.exchange import WebRequest, WebResponse
 from protocol.browse import Freshness
 from protocol.faults import Code, FaultError
+from protocol.web import KeptAnswer
 from tests.integration.web.replicas import replicas
 from tests.site import Site, serve_site
 from tests.site.answers import Answer, Ask, Reply
@@ -155,6 +156,49 @@ def answering(body: bytes, **fields: str) -> None:
         return Reply(200, body, headers)
 
     ARRANGED[PATH] = [answer]
+
+
+class HeldStore(MemoryStore):
+    """Stores nothing before it is `released`, or nothing at all where it `breaks`."""
+
+    def __init__(self, *, breaks: bool = False) -> None:
+        super().__init__(1_000_000)
+        self.released = anyio.Event()
+        self.breaks = breaks
+
+    async def put(self, key: str, variants: tuple[KeptAnswer, ...], revision: int) -> int:
+        await self.released.wait()
+        if self.breaks:
+            raise RuntimeError
+        return await super().put(key, variants, revision)
+
+
+@pytest.mark.parametrize(("breaks", "asked"), [(False, 1), (True, 2)])
+async def test_a_page_is_had_ahead_of_being_stored_which_who_asks_again_waits_for(breaks: bool, asked: int) -> None:  # noqa: FBT001 - a parameter of pytest
+    answering(b"page", Cache_Control="max-age=60")
+    store, done = HeldStore(breaks=breaks), list[object]()
+    with anyio.fail_after(90):
+        async with serve_site() as site, WebClient(SETTINGS, politeness=Politeness(store=store)) as client:
+            request = WebRequest(site.url(PATH))
+
+            async def again() -> None:
+                done.append((await client.fetch(request, Jar(), 5_000)).body)
+
+            async def stored() -> None:
+                await client.stored()
+                done.append("stored")
+
+            first = await client.fetch(request, Jar(), 5_000, ahead=True)
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(again)
+                tasks.start_soon(stored)
+                await anyio.wait_all_tasks_blocked()
+
+                assert not done
+                store.released.set()
+
+            assert (first.body, sorted(map(str, done))) == (b"page", ["b'page'", "stored"])
+            assert site.hits[PATH] == asked
 
 
 @pytest.mark.nats

@@ -165,6 +165,7 @@ class FakeBus:
     """A bus that answers every call with `outcome`: an answer, an error, or, when it is None, never."""
 
     replica = "here"
+    version = "0.0.0"
 
     def __init__(self, outcome: Outcome = None, live: tuple[Replica, ...] | Exception = LIVE) -> None:
         self.outcome = outcome

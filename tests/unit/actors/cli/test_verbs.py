@@ -315,6 +315,19 @@ def test_help_waits_for_no_library_that_only_some_verbs_need() -> None:
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.slow
+def test_a_start_takes_nothing_that_draws_on_terminals_which_other_verbs_still_find(tmp_path: Path) -> None:
+    arguments = ["up", "--actors", "nobody", "--data-dir", str(tmp_path)]
+    code = (
+        f"import sys; from actors.cli.main import run; assert run({arguments}) == 2; "
+        "assert 'structlog' in sys.modules; print({'rich', 'pygments'} & sys.modules.keys()); import rich.console"
+    )
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout.strip() == "set()"
+
+
 def test_a_weft_on_a_nats_that_is_not_reached_is_told_from_none(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

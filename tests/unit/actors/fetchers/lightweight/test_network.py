@@ -40,7 +40,7 @@ class FakeWeb:
     answer: Callable[[WebRequest], WebResponse]
     asked: list[tuple[WebRequest, str]] = field(default_factory=list[tuple[WebRequest, str]])
 
-    async def fetch(self, request: WebRequest, cookies: Jar, timeout_ms: int) -> WebResponse:
+    async def fetch(self, request: WebRequest, cookies: Jar, timeout_ms: int, *, ahead: bool = False) -> WebResponse:
         sent = httpx2.Request("GET", request.url)
         cookies.set_cookie_header(sent)
         self.asked.append((request, sent.headers.get("cookie", "")))
@@ -327,7 +327,7 @@ async def test_what_is_under_way_is_given_up() -> None:
     async with world(plain) as here:
         stuck = anyio.Event()
 
-        async def forever(request: WebRequest, cookies: Jar, timeout_ms: int) -> WebResponse:
+        async def forever(request: WebRequest, cookies: Jar, timeout_ms: int, *, ahead: bool = False) -> WebResponse:
             stuck.set()
             await anyio.sleep_forever()
             raise AssertionError
