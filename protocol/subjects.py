@@ -122,6 +122,7 @@ from protocol.replicas import (
     CallCancelled,
     ClientReply,
     Progress,
+    ReplicaDrained,
     ReplicaGone,
     ReplicaReady,
     ReplyTaken,
@@ -377,6 +378,9 @@ RECORDED = Event("events.conversation.recorded", RecordedBatch)
 
 REPLICA_READY = Event("events.actor.ready", ReplicaReady)
 REPLICA_GONE = Event("events.actor.gone", ReplicaGone)
+"""Told by who starts actors, and by no actor: one that was taken over could have a healthy one taken for dead."""
+REPLICA_DRAINED = Event("events.actor.drained.{actor}", ReplicaDrained)
+"""Told by each actor of itself alone."""
 STORAGE_FILLED = Event("events.storage.filled", StorageFilled)
 """Told by who runs the NATS: nats-server itself answers nothing to what it cannot write."""
 
