@@ -40,6 +40,7 @@ from protocol.browse import MAX_LATENCY_MS
 from protocol.browsers.sessions import AskBrowser, BrowserAnswer, BrowserList, BrowserRecord, ListBrowsers
 from protocol.collection_views import (
     AskCollection,
+    AskKeptBytes,
     AskSource,
     AskText,
     CollectionChanged,
@@ -47,6 +48,7 @@ from protocol.collection_views import (
     CollectionView,
     ImportedSources,
     ImportSources,
+    KeptBytes,
     ListCollections,
     ListTexts,
     PackCollection,
@@ -270,6 +272,7 @@ PRINT = Call("browser.print", PrintPage, PrintedPage, timeout_ms=60_000)
 """Print a page of our own as a PDF, by a browser that reaches nothing."""
 
 COLLECTION_LIST = Call("collection.list", ListCollections, CollectionList, timeout_ms=10_000)
+COLLECTION_BYTES = Call("collection.bytes", AskKeptBytes, KeptBytes, timeout_ms=2_000)
 COLLECTION_GET = Call("collection.get", AskCollection, CollectionView, timeout_ms=10_000)
 COLLECTION_PACK = Call("collection.pack", PackCollection, PackedCollection, timeout_ms=20_000)
 SOURCE_GET = Call("source.get", AskSource, SourceContent, timeout_ms=10_000)
