@@ -286,16 +286,17 @@ CAPTURE = Work("capture.work", DoCapture, share=SHARED_RUNNERS * 8, max_deliver=
 
 The supervisor sets how many of one key are in the queue by `captures_at_once`.
 """
-TRANSFORM = Work("transform.work", DoTransform, max_deliver=None)
-"""A text that is to be made of a collection."""
+TRANSFORM = Work("transform.work", DoTransform, share=4, max_deliver=None)
+"""A text that is to be made of a collection; one key has half of the places of a runner at most."""
 
 DELIVERY_LIST = Call("integration.list", ListDeliveries, DeliveryList, timeout_ms=10_000)
 """What other programs were told, dead letters among it."""
 DELIVERY_GET = Call("integration.get", NamedDelivery, Delivery, timeout_ms=10_000)
 DELIVERY_RESEND = Call("integration.resend", NamedDelivery, Delivery, timeout_ms=10_000)
 DELIVERY_DROP = Call("integration.drop", NamedDelivery, Delivery, timeout_ms=10_000)
-DELIVER = Work("integration.work", SendDelivery, max_deliver=None)
-"""What another program is to be told; whoever does it counts the tries."""
+DELIVER = Work("integration.work", SendDelivery, share=8, max_deliver=None)
+"""What another program is to be told; whoever does it counts the tries, and one key has half of the places of a runner
+at most, so that one whose programs answer late delays nobody else."""
 
 AGENT = Call("agent.run", RunAgent, AgentAnswered, timeout_ms=MAX_ANSWER_MS)
 """Reach a goal. Asked again in the same turn of a conversation, it goes on: what was done is not done again."""
