@@ -175,14 +175,12 @@ class Calls:
     # -- what makes an answer impossible -------------------------------------------------------------------------------
 
     async def _gone(self, message: BusMessage) -> None:
-        """Fail the calls of a replica that is gone; one that finished its work has answered."""
+        """Fail the calls of a replica that is gone; one that ended in order has answered."""
         try:
             packet: Request[ReplicaGone] = decoder(Request[ReplicaGone]).decode(message.payload)
         except MalformedError:
             return
-        gone = packet.input.task.args
-        if gone.reason != "drained":
-            self._replies.deserted(gone.answers)
+        self._replies.deserted(packet.input.task.args.answers)
 
     async def _lost(self) -> None:
         self._gathered_s = math.inf

@@ -19,6 +19,7 @@ from protocol.subjects import (
     OFFERED,
     OFFERS,
     RECORDED,
+    REPLICA_DRAINED,
     REPLICA_GONE,
     REPLICA_READY,
     SESSION_DELETE,
@@ -49,12 +50,12 @@ _API = "$JS.API"
 _FIGURES_ASKED = "$SRV.STATS"
 """What every participant may ask, and every actor answers."""
 
-_OF_EACH = (REPLICA_READY.wildcard, REPLICA_GONE.wildcard, RECORDED.wildcard)
-"""What every actor tells: that it is there, that it goes, and what it has noted of conversations."""
+_OF_EACH = (REPLICA_READY.wildcard, RECORDED.wildcard)
+"""What every actor tells: that it is there, and what it has noted of conversations."""
 
 
 _OF_ALL = (REPLICA_GONE.wildcard, STORAGE_FILLED.wildcard)
-"""What everybody hears: which replica goes, and that there is no room on the disk."""
+"""What everybody hears: which replica has died, and that there is no room on the disk."""
 
 
 class Grant(Struct, frozen=True):
@@ -182,7 +183,7 @@ def grant(  # noqa: PLR0913, PLR0917 - one for each kind of entry of the table
     """
     name = micro_name(actor)
     publishes = tuple(publishes)
-    publish = [*_OF_EACH, _FIGURES_ASKED, *_calling(publishes)]
+    publish = [*_OF_EACH, REPLICA_DRAINED.at(actor=name).wildcard, _FIGURES_ASKED, *_calling(publishes)]
     answered = ["$SRV.PING", "$SRV.INFO"]
     subscribe = [f"{INBOX}.{name}.>", *_OF_ALL, "$SRV.*", f"$SRV.*.{name}", f"$SRV.*.{name}.*"]
     uses, hears = [*_replying(), *_sending(name, publishes)], list[str]()

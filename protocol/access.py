@@ -10,6 +10,7 @@ from msgspec import Meta, Struct, field
 from protocol.browse import SCHEMA_VERSION
 
 OWNER_NAME: Final = "owner"
+TOKEN_PREFIX: Final = "oauth-"  # noqa: S105 - how the names of callers begin
 """The caller who has the key that was made with the installation."""
 
 
@@ -103,6 +104,11 @@ def key_caller(key_id: str) -> str:
 def caller_key(caller: str) -> str:
     """Return the id of the key that a caller has; "" for who has none that was given out."""
     return caller.removeprefix("key-") if is_key_caller(caller) else ""
+
+
+def is_callers_name(name: str) -> bool:
+    """Return whether a name is that of a caller itself: of the owner, of who has a token or of a key by its id."""
+    return name == OWNER_NAME or name.startswith(TOKEN_PREFIX) or is_key_caller(name)
 
 
 def is_key_caller(caller: str) -> bool:

@@ -118,11 +118,29 @@ class ListCollections(Struct, frozen=True, kw_only=True):
 
 
 class CollectionList(Struct, frozen=True, kw_only=True, rename="camel"):
-    """Collections, and how many there are."""
+    """Collections, and how many there are.
+
+    All of them and the texts take `kept_bytes`, of the `max_bytes` that their key may keep (0: any number).
+    """
 
     collections: tuple[CollectionInfo, ...]
     total: int
+    kept_bytes: int = 0
+    max_bytes: int = 0
     schema_version: str = SCHEMA_VERSION
+
+
+class AskKeptBytes(Struct, frozen=True, kw_only=True):
+    """COLLECTION_BYTES: what a caller keeps in collections and texts."""
+
+    caller: str
+
+
+class KeptBytes(Struct, frozen=True, kw_only=True):
+    """COLLECTION_BYTES: how much that is, and how much it may be (0: any number)."""
+
+    kept: int
+    most: int
 
 
 class AskCollection(Struct, frozen=True, kw_only=True):

@@ -125,21 +125,26 @@ class Preview(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class AskDomain(Struct, frozen=True, kw_only=True):
-    """DOMAIN: tell what is known of this host, with its port where that is not the usual one."""
+    """DOMAIN: tell what is known of this host, with its port where that is not the usual one.
+
+    `visits`: also when it was visited and how often, by whichever key.
+    """
 
     domain: Annotated[str, Meta(min_length=1, max_length=261)]
+    visits: bool = False
 
 
 class TierKnowledge(Struct, frozen=True, kw_only=True, rename="camel"):
-    """What visits have shown of a tier at a host: for how many pages it was enough, or refused; old ones count less.
+    """What visits have shown of a tier at a host: how probable it is that it is enough, and what it typically took.
 
-    `last_worked_at` is in milliseconds since the epoch, `typical_ms` what it took there.
+    For how many pages it was `enough`, or `refused` (old ones count less), and when it last worked tells of the visits
+    of all keys: who may not know that is not told.
     """
 
     tier: RenderTier
-    enough: float
-    refused: float
     chance: float
+    enough: float | UnsetType = UNSET
+    refused: float | UnsetType = UNSET
     last_worked_at: Annotated[int, _SITE_MS] | UnsetType = UNSET
     typical_ms: int | UnsetType = UNSET
 
@@ -149,7 +154,7 @@ class DomainKnowledge(Struct, frozen=True, kw_only=True, rename="camel"):
 
     A visit would begin with `start_tier`, for `start_reason`. `apis` are the patterns found behind its pages.
     `patterns` are those that were learned, with how far each is trusted, when it was last verified and its last decays.
-    `saved_logins` counts those of the site, for whoever may know.
+    `saved_logins` counts those of the site, and `updated_at` is when somebody last visited it, for whoever may know.
     """
 
     domain: str

@@ -153,10 +153,11 @@ class FlowSummary(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class RecordFlow(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """FLOW_RECORD: begin to record a browser session of `caller`, which is opened at need."""
+    """FLOW_RECORD: begin to record a browser session of `caller`; `at_need` opens it where there is none yet."""
 
     caller: str
     session: BrowserSessionId
+    at_need: bool = False
 
 
 class FlowRecording(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):

@@ -19,15 +19,21 @@ class ReplicaReady(Struct, frozen=True, kw_only=True):
 
 
 class ReplicaGone(Struct, frozen=True, kw_only=True):
-    """A replica has stopped: `drained` when it finished its work, `died` when the supervisor found it dead.
+    """Who has started a replica found it dead, or gave up to start it again.
 
     `answers` are the subjects that it answered, so that whoever waits for it need not wait in vain.
     """
 
     actor: str
     replica: str
-    reason: Literal["drained", "died", "given_up"]
+    reason: Literal["died", "given_up"]
     answers: tuple[str, ...] = ()
+
+
+class ReplicaDrained(Struct, frozen=True, kw_only=True):
+    """A replica has stopped in order: what it could finish is finished."""
+
+    replica: str
 
 
 class StorageFilled(Struct, frozen=True, kw_only=True):

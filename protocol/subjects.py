@@ -40,6 +40,7 @@ from protocol.browse import MAX_LATENCY_MS
 from protocol.browsers.sessions import AskBrowser, BrowserAnswer, BrowserList, BrowserRecord, ListBrowsers
 from protocol.collection_views import (
     AskCollection,
+    AskKeptBytes,
     AskSource,
     AskText,
     CollectionChanged,
@@ -47,6 +48,7 @@ from protocol.collection_views import (
     CollectionView,
     ImportedSources,
     ImportSources,
+    KeptBytes,
     ListCollections,
     ListTexts,
     PackCollection,
@@ -122,6 +124,7 @@ from protocol.replicas import (
     CallCancelled,
     ClientReply,
     Progress,
+    ReplicaDrained,
     ReplicaGone,
     ReplicaReady,
     ReplyTaken,
@@ -269,6 +272,7 @@ PRINT = Call("browser.print", PrintPage, PrintedPage, timeout_ms=60_000)
 """Print a page of our own as a PDF, by a browser that reaches nothing."""
 
 COLLECTION_LIST = Call("collection.list", ListCollections, CollectionList, timeout_ms=10_000)
+COLLECTION_BYTES = Call("collection.bytes", AskKeptBytes, KeptBytes, timeout_ms=2_000)
 COLLECTION_GET = Call("collection.get", AskCollection, CollectionView, timeout_ms=10_000)
 COLLECTION_PACK = Call("collection.pack", PackCollection, PackedCollection, timeout_ms=20_000)
 SOURCE_GET = Call("source.get", AskSource, SourceContent, timeout_ms=10_000)
@@ -282,16 +286,17 @@ CAPTURE = Work("capture.work", DoCapture, share=SHARED_RUNNERS * 8, max_deliver=
 
 The supervisor sets how many of one key are in the queue by `captures_at_once`.
 """
-TRANSFORM = Work("transform.work", DoTransform, max_deliver=None)
-"""A text that is to be made of a collection."""
+TRANSFORM = Work("transform.work", DoTransform, share=4, max_deliver=None)
+"""A text that is to be made of a collection; one key has half of the places of a runner at most."""
 
 DELIVERY_LIST = Call("integration.list", ListDeliveries, DeliveryList, timeout_ms=10_000)
 """What other programs were told, dead letters among it."""
 DELIVERY_GET = Call("integration.get", NamedDelivery, Delivery, timeout_ms=10_000)
 DELIVERY_RESEND = Call("integration.resend", NamedDelivery, Delivery, timeout_ms=10_000)
 DELIVERY_DROP = Call("integration.drop", NamedDelivery, Delivery, timeout_ms=10_000)
-DELIVER = Work("integration.work", SendDelivery, max_deliver=None)
-"""What another program is to be told; whoever does it counts the tries."""
+DELIVER = Work("integration.work", SendDelivery, share=8, max_deliver=None)
+"""What another program is to be told; whoever does it counts the tries, and one key has half of the places of a runner
+at most, so that one whose programs answer late delays nobody else."""
 
 AGENT = Call("agent.run", RunAgent, AgentAnswered, timeout_ms=MAX_ANSWER_MS)
 """Reach a goal. Asked again in the same turn of a conversation, it goes on: what was done is not done again."""
@@ -377,6 +382,9 @@ RECORDED = Event("events.conversation.recorded", RecordedBatch)
 
 REPLICA_READY = Event("events.actor.ready", ReplicaReady)
 REPLICA_GONE = Event("events.actor.gone", ReplicaGone)
+"""Told by who starts actors, and by no actor: one that was taken over could have a healthy one taken for dead."""
+REPLICA_DRAINED = Event("events.actor.drained.{actor}", ReplicaDrained)
+"""Told by each actor of itself alone."""
 STORAGE_FILLED = Event("events.storage.filled", StorageFilled)
 """Told by who runs the NATS: nats-server itself answers nothing to what it cannot write."""
 

@@ -84,10 +84,11 @@ async def record(app: AppContext, request: RequestContext, arguments: RecordRequ
     """Begin to record what is done in a session.
 
     Raises:
-        FaultError: there is no browser; the page cannot be had, or the policy does not allow to go there.
+        FaultError: SESSION_NOT_FOUND; there is no browser; the page cannot be had, or the policy does not allow to go
+            there.
     """
     session = arguments.session_id or default_session(app, request)
-    ask = RecordFlow(caller=request.caller.name, session=session)
+    ask = RecordFlow(caller=request.caller.name, session=session, at_need=arguments.session_id is None)
     begun = await app.bus.call(subjects.FLOW_RECORD, ask, wait_ms=app.grace_ms)
     if arguments.url is None:
         return begun

@@ -9,11 +9,12 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct, structs
 
+from actors.gateway.access.keys import named_key
 from actors.gateway.app_context import AppContext
 from actors.gateway.http import HttpStatusError
 from actors.gateway.request import RequestContext
 from protocol import subjects
-from protocol.access import OWNER_NAME
+from protocol.access import caller_key, is_callers_name, is_key_caller, key_caller
 from protocol.browse import SCHEMA_VERSION, stated_version
 from protocol.codec import encode
 from protocol.faults import Code, FaultError, fault
@@ -133,12 +134,11 @@ async def share(app: AppContext, request: RequestContext, arguments: ShareReques
 
 def _named_caller(app: AppContext, name: str, *, remove: bool) -> str:
     """Return the caller that a key stands for, by its id or name; a caller's own name is taken as it is."""
-    if name == OWNER_NAME or name.startswith("oauth-"):
+    if is_callers_name(name) and not is_key_caller(name):
         return name
-    named = [one for one in app.keys.records() if not one.revoked and name in (one.id, one.name, f"key-{one.id}")]
-    if named:
-        return f"key-{named[-1].id}"
-    if remove and name.startswith("key-"):
+    if (record := named_key(app.keys, caller_key(name) or name)) is not None:
+        return key_caller(record.id)
+    if remove and is_key_caller(name):
         return name  # one that was revoked
     message = "with: there is no such key; `weft keys list` has their names"
     raise HttpStatusError(fault(Code.VALIDATION_INVALID_REQUEST, message, field="with"), HTTPStatus.NOT_FOUND)

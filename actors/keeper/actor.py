@@ -36,10 +36,12 @@ from protocol.acting.tasks import TaskLine
 from protocol.answers import AskConversation, ChatEvent, ConversationList, ConversationLog, ListConversations
 from protocol.collection_views import (
     AskCollection,
+    AskKeptBytes,
     AskSource,
     AskText,
     CollectionList,
     CollectionView,
+    KeptBytes,
     ListCollections,
     ListTexts,
     PackCollection,
@@ -124,7 +126,7 @@ class Keeper(Actor):
             database = Database(path, "actors.keeper")
             tables, self._queries = RunTables(database), RunQueries(database)
             self._said, self._index = ConversationQueries(database, seal), SearchIndex(database, seal)
-            self._kept = CollectionQueries(database, seal, self.clock)
+            self._kept = CollectionQueries(database, seal, self.clock, self.settings.collections_key_bytes)
             self._texts, self._chats = TextQueries(database, seal), ChatSessionQueries(database, seal)
             self._visited = VisitQueries(database, seal, self.clock, self.settings.keep_pages_days)
             kept = (CollectionTables(seal), TextTables(database, seal), CollectionPassages(seal))
@@ -330,6 +332,16 @@ class Keeper(Actor):
         """
         await self._collections.wait_current(subjects.COLLECTION_LIST.timeout_ms)
         return await self._kept.page(request)
+
+    @handles(subjects.COLLECTION_BYTES, at_once=32)
+    async def kept_bytes(self, request: AskKeptBytes) -> KeptBytes:
+        """Return how much a caller keeps in collections and texts, and may keep.
+
+        Raises:
+            FaultError: INTERNAL_UNAVAILABLE, when the journal cannot be read.
+        """
+        await self._collections.wait_current(subjects.COLLECTION_BYTES.timeout_ms)
+        return await self._kept.bytes(request.caller)
 
     @handles(subjects.COLLECTION_GET, at_once=32)
     async def collection(self, request: AskCollection) -> CollectionView:

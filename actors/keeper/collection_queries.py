@@ -10,6 +10,7 @@ from msgspec import Struct
 from actors.keeper.collections import collection_place
 from actors.projection.database import Database, Row
 from bus.seal import Seal, UnsealError
+from protocol.access import OWNER_NAME
 from protocol.codec import MalformedError, decoder
 from protocol.collection_views import (
     AskCollection,
@@ -17,6 +18,7 @@ from protocol.collection_views import (
     CollectionInfo,
     CollectionList,
     CollectionView,
+    KeptBytes,
     ListCollections,
     SourceContent,
     SourceInfo,
@@ -48,6 +50,22 @@ _NEWEST: Final = "SELECT id FROM collections WHERE caller = ? ORDER BY line DESC
 _PAGE: Final = f"{_COLLECTION} AND c.id IN ({_NEWEST}) GROUP BY c.id ORDER BY c.line DESC"
 _TOTAL: Final = "SELECT count(*) FROM collections WHERE caller = ?"
 
+SOURCE_BYTES: Final = 4_096
+"""What the journal takes for a source beside its words: how its captures went."""
+
+DELETED_BYTES: Final = 512
+"""What it takes for good to say that something is gone."""
+
+_BYTES: Final = (
+    "SELECT sum(bytes) FROM ("
+    "SELECT sum(length(content)) AS bytes FROM collections WHERE caller = ?1 UNION ALL "
+    "SELECT sum(length(content) + ?2) FROM sources WHERE caller = ?1 UNION ALL "
+    "SELECT sum(length(v.content)) FROM sources AS s JOIN source_versions AS v ON v.source_id = s.id "
+    "WHERE s.caller = ?1 UNION ALL "
+    "SELECT sum(length(content)) FROM texts WHERE caller = ?1 UNION ALL "
+    "SELECT lines * ?3 FROM deleted_lines WHERE caller = ?1)"
+)
+
 _SOURCE: Final = (
     "SELECT s.id, s.collection_id, s.capture_status, s.capture_version, s.content_hash, s.chars, s.added_at, "
     "s.captured_at, s.updated_at, s.error, s.content, v.facts, "
@@ -67,6 +85,8 @@ class CollectionQueries(Struct, frozen=True):
     database: Database
     seal: Seal
     clock: Callable[[], int]
+    most_bytes: int = 0
+    """What one key, the owner's apart, may keep; 0: any number."""
 
     async def page(self, request: ListCollections) -> CollectionList:
         """Return the collections of a caller, the newest first.
@@ -76,7 +96,18 @@ class CollectionQueries(Struct, frozen=True):
         """
         rows = await self.database.read(_PAGE, (request.caller, request.caller, request.limit, request.offset))
         ((total,),) = await self.database.read(_TOTAL, (request.caller,))
-        return CollectionList(collections=tuple(map(self._info, rows)), total=int(total))
+        bytes_ = await self.bytes(request.caller)
+        return CollectionList(
+            collections=tuple(map(self._info, rows)),
+            total=int(total),
+            kept_bytes=bytes_.kept,
+            max_bytes=bytes_.most,
+        )
+
+    async def bytes(self, caller: str) -> KeptBytes:
+        """Return how much a caller keeps in collections and texts, and may keep."""
+        ((kept,),) = await self.database.read(_BYTES, (caller, SOURCE_BYTES, DELETED_BYTES))
+        return KeptBytes(kept=kept or 0, most=0 if caller == OWNER_NAME else self.most_bytes)
 
     async def view(self, request: AskCollection) -> CollectionView:
         """Return a collection with its sources.

@@ -28,6 +28,7 @@ from protocol.collections import (
     SourceCaptured,
     SourceDeleted,
     SourceKind,
+    TextDeleted,
 )
 from protocol.subjects import COLLECTIONS
 
@@ -37,6 +38,7 @@ KEPT_JOBS: Final = 10
 _CREATED = "INSERT OR IGNORE INTO collections VALUES (?, ?, ?, ?, ?, 0, NULL, ?)"
 _WATCHED = "UPDATE collections SET watch_every_ms = ?, watched = ?, updated_at = max(updated_at, ?) WHERE id = ?"
 _DELETED = "DELETE FROM collections WHERE id = ?"
+_DELETED_LINE = "INSERT INTO deleted_lines VALUES (?, 1) ON CONFLICT (caller) DO UPDATE SET lines = lines + 1"
 _TOUCHED = "UPDATE collections SET updated_at = max(updated_at, ?) WHERE id = ?"
 
 _ADDED = (
@@ -99,7 +101,7 @@ class CollectionTables(Struct, frozen=True):
     """Collections and sources, as the lines of COLLECTIONS say; each line is written in its order."""
 
     seal: Seal
-    clear: ClassVar[tuple[str, ...]] = ("DELETE FROM collections",)
+    clear: ClassVar[tuple[str, ...]] = ("DELETE FROM collections", "DELETE FROM deleted_lines")
     prune: ClassVar[tuple[str, ...]] = ()
 
     async def update(self, lines: Sequence[JournalLine[CollectionLine]]) -> TableUpdate:
@@ -119,8 +121,8 @@ class CollectionTables(Struct, frozen=True):
                 return [(_WATCHED, [(line.every_ms, watched, line.at, line.collection)])]
             case SourceAdded():
                 return [self._added(sequence, line)]
-            case CollectionDeleted() | SourceDeleted():
-                return [_gone(line)]
+            case CollectionDeleted() | SourceDeleted() | TextDeleted():
+                return [*_gone(line), (_DELETED_LINE, [(line.caller,)])]
             case CaptureQueued() | CaptureStarted() | SourceCaptured() | CaptureFailed():
                 return self._capture(line)
             case _:
@@ -185,7 +187,11 @@ class CollectionTables(Struct, frozen=True):
         return self.seal.seal(encode(line), collection_place(name))
 
 
-def _gone(line: CollectionDeleted | SourceDeleted) -> Write:
-    if isinstance(line, SourceDeleted):
-        return _GONE, [(line.source,)]
-    return _DELETED, [(line.collection,)]
+def _gone(line: CollectionDeleted | SourceDeleted | TextDeleted) -> list[Write]:
+    match line:
+        case SourceDeleted():
+            return [(_GONE, [(line.source,)])]
+        case CollectionDeleted():
+            return [(_DELETED, [(line.collection,)])]
+        case TextDeleted():
+            return []

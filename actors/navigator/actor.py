@@ -164,7 +164,7 @@ class Navigator(Actor):
         Raises:
             FaultError: VALIDATION_INVALID_REQUEST.
         """
-        return await PreviewService(self.bus, self.knowledge).domain(request.domain)
+        return await PreviewService(self.bus, self.knowledge).domain(request.domain, visits=request.visits)
 
     async def _after_answer(self, publish: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Have something published when the answer has gone; at once by a navigator that is not open."""

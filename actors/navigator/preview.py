@@ -84,8 +84,10 @@ class PreviewService(Struct, frozen=True):
         unavailable, foreseen = await self._look_ahead(request)
         return _preview(PreviewFacts(page, estimate, unavailable, foreseen, self.patterns.foreseen(page)))
 
-    async def domain(self, host: str) -> DomainKnowledge:
+    async def domain(self, host: str, *, visits: bool = False) -> DomainKnowledge:
         """Return what is known of a host, or of its domain where nobody has visited the host itself.
+
+        When it was visited, and how often, is left out without `visits`.
 
         Raises:
             FaultError: VALIDATION_INVALID_REQUEST, when it is no host.
@@ -100,8 +102,8 @@ class PreviewService(Struct, frozen=True):
             known=history is not None,
             start_tier=estimate.start.tier,
             start_reason=estimate.why,
-            tiers=_tiers(estimate),
-            updated_at=UNSET if history is None else estimate.learned_ms,
+            tiers=_tiers(estimate, visits=visits),
+            updated_at=UNSET if history is None or not visits else estimate.learned_ms,
             kind=UNSET if estimate.kind is None else estimate.kind,
             robots=foreseen.robots or UNSET,
             pace=foreseen.pace or UNSET,
@@ -297,15 +299,15 @@ def _deployed(replicas: Sequence[Replica]) -> set[RenderTier]:
     return {tier for tier in TIERS if subjects.FETCH.at(tier=tier.value).pattern in answered}
 
 
-def _tiers(estimate: Estimate) -> tuple[TierKnowledge, ...]:
+def _tiers(estimate: Estimate, *, visits: bool) -> tuple[TierKnowledge, ...]:
     records = estimate.history.tiers if estimate.history else {}
     return tuple(
         TierKnowledge(
             tier=tier,
-            enough=round(record.enough, 2),
-            refused=round(record.refused, 2),
             chance=round(chance(record, tier.spec.prior), 2),
-            last_worked_at=record.worked_ms or UNSET,
+            enough=round(record.enough, 2) if visits else UNSET,
+            refused=round(record.refused, 2) if visits else UNSET,
+            last_worked_at=(record.worked_ms or UNSET) if visits else UNSET,
             typical_ms=record.took_ms or UNSET,
         )
         for tier in TIERS

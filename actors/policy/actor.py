@@ -39,7 +39,7 @@ from protocol.policy import (
     ToolStatus,
     Verb,
 )
-from protocol.replicas import ReplicaGone
+from protocol.replicas import ReplicaDrained, ReplicaGone
 from protocol.subject_kinds import Journal, Subject
 from protocol.tool_log import (
     SEALED,
@@ -196,9 +196,17 @@ class Policy(Actor):
 
     @subscribes(subjects.REPLICA_GONE, at_once=4)
     async def on_gone(self, gone: ReplicaGone) -> None:
-        """Go on with what a replica has left undone."""
+        """Go on with what a replica has left undone that died."""
+        self._take_over(gone.replica)
+
+    @subscribes(subjects.REPLICA_DRAINED.at(actor="policy"), at_once=4)
+    async def on_drained(self, drained: ReplicaDrained) -> None:
+        """Go on with what a replica could not finish in time."""
+        self._take_over(drained.replica)
+
+    def _take_over(self, replica: str) -> None:
         for history in self._running():
-            if history.replica == gone.replica:
+            if history.replica == replica:
                 self._executor.settle_later(history)
 
     def _running(self) -> Iterator[CallHistory]:

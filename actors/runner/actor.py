@@ -13,7 +13,6 @@ from actors.actor import Actor, Handler, consumes, handles
 from actors.key_ends import KeyEnds
 from actors.runner.collections.adding import import_sources
 from actors.runner.collections.capturing import Capturing
-from actors.runner.collections.collection_log import CollectionLog
 from actors.runner.collections.text_log import TextLog, Transforming
 from actors.runner.collections.watching import Watching
 from actors.runner.dependencies import RunnerDependencies
@@ -72,6 +71,7 @@ class Runner(Actor):
         subjects.BROWSER,
         subjects.BROWSER_TREE,
         subjects.CAPTURE,
+        subjects.COLLECTION_BYTES,
         subjects.COLLECTION_CHANGED,
         subjects.COLLECTION_GET,
         subjects.COLLECTION_PACK,
@@ -321,13 +321,13 @@ class Runner(Actor):
 
     @property
     def _capturing(self) -> Capturing:
-        log, has_ended = CollectionLog(self._tool_context.collections), self._key_ends.has_ended
+        log, has_ended = self._tool_context.collections, self._key_ends.has_ended
         return Capturing(log, self.bus, self.settings, has_ended, self._usage)
 
     @consumes(subjects.TRANSFORM, at_once=MAX_TRANSFORMS)
     async def transform(self, request: DoTransform) -> None:
         """Make a text of a collection."""
-        texts = TextLog(CollectionLog(self._tool_context.collections))
+        texts = TextLog(self._tool_context.collections)
         await Transforming(texts, self.bus, self.settings, self._key_ends.has_ended).do(request)
 
     async def _sweep(self) -> None:

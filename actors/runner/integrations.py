@@ -22,6 +22,8 @@ from actors.runner.outside import OutsideAnswer, OutsideClient
 from actors.toml_file import Watched
 from bus import Bus
 from bus.clock import now_ms
+from bus.context import account
+from bus.fairness import Account
 from bus.outages import wait_out
 from bus.stores import KeyTable
 from protocol.faults import Code, Fault, FaultError, fault, rate_limited
@@ -121,7 +123,7 @@ class Integrations:
             message = "The idempotency key was used before, for something else."
             raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field="idempotencyKey"))
         if delivery.state is DeliveryState.PENDING:
-            await self.bus.enqueue(DELIVER, SendDelivery(key=place), packet_id=f"{place}.{delivery.created_at}")
+            await self._queue(place, delivery, delivery.created_at)
         return delivery
 
     async def settled(self, delivery: Delivery, wait_s: float) -> Delivery:
@@ -183,7 +185,7 @@ class Integrations:
         delivery = await self._change(place, revived)
         if delivery is None:
             raise _no_delivery()
-        await self.bus.enqueue(DELIVER, SendDelivery(key=place), packet_id=f"{place}.{delivery.updated_at}")
+        await self._queue(place, delivery, delivery.updated_at)
         return delivery
 
     async def deliver(self, request: SendDelivery) -> None:
@@ -208,6 +210,11 @@ class Integrations:
             await self._failed(request.key, error.fault)
             return
         await self._end(request.key, lambda kept: self._delivered(kept, answer))
+
+    async def _queue(self, place: str, delivery: Delivery, since: int) -> None:
+        """Put a delivery into the line of its caller, also where nobody asks who has a line, such as a watch."""
+        with account(Account(delivery.caller)):
+            await self.bus.enqueue(DELIVER, SendDelivery(key=place), packet_id=f"{place}.{since}")
 
     async def _find(self, request: NamedDelivery) -> tuple[str, KeptDelivery]:
         """Return where a delivery is kept, and how it stands.

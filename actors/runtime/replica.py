@@ -26,11 +26,11 @@ from bus.clock import now_ms
 from bus.nats.keys import NKey
 from bus.nats.transport import NatsTransport, connect
 from bus.observing import MAX_HELD
-from bus.permissions import OBSERVER
+from bus.permissions import OBSERVER, micro_name
 from bus.recording import SEND_S, SharedRecorder
 from bus.seal import Seal
-from protocol.replicas import Absence, ReplicaGone, ReplicaReady, WhyAbsent
-from protocol.subjects import RECORDED, REPLICA_GONE, REPLICA_READY
+from protocol.replicas import Absence, ReplicaDrained, ReplicaReady, WhyAbsent
+from protocol.subjects import RECORDED, REPLICA_DRAINED, REPLICA_READY
 
 log = structlog.stdlib.get_logger()
 
@@ -122,7 +122,7 @@ async def _serve(
             log.info(READY)
             await stop.wait()
             await bus.drain(spec.settings.drain_ms)
-        await bus.tell(REPLICA_GONE, ReplicaGone(actor=bus.actor, replica=bus.replica, reason="drained"))
+        await bus.tell(REPLICA_DRAINED.at(actor=micro_name(bus.actor)), ReplicaDrained(replica=bus.replica))
         log.info(DRAINED)
         tasks.cancel_scope.cancel()
 

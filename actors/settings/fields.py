@@ -373,6 +373,15 @@ class SystemSettings(Struct, frozen=True, kw_only=True):
         int,
         Meta(ge=1, le=64, description="Pages that one runner reads into collections at once at most."),
     ] = 8
+    collections_key_bytes: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=2**50,
+            description="Bytes of collections and texts that one key, the owner's apart, may keep of the 4 GiB at most "
+            "that there are for all; 0: any number.",
+        ),
+    ] = 2**30
     run_timeout_max_ms: Annotated[
         int, Meta(ge=1, le=86_400_000, description="Milliseconds that a run of a template may take at most.")
     ] = 900_000

@@ -127,6 +127,15 @@ def test_a_flow_is_done_again_with_other_inputs(place: Place) -> None:
     assert SECRET not in place.weft.log.read_text()
 
 
+def test_a_session_that_is_not_there_is_not_opened_to_be_recorded(place: Place) -> None:
+    http, unknown = place.weft.http, "sess_" + "a" * 22
+    before = http.get("/api/browsers").json()
+    refusal = refused(http.post("/api/flows/recordings", json={"sessionId": unknown}))
+
+    assert refusal.code == "SESSION_NOT_FOUND"
+    assert http.get("/api/browsers").json() == before
+
+
 @pytest.mark.parametrize("version", first(1, ["no names at all", "a list reversed", "plain elements with roles"]))
 def test_a_page_that_has_changed_heals(place: Place, version: str) -> None:
     """The page tells that each control that was hit is the one that was recorded."""

@@ -23,7 +23,7 @@ from msgspec import structs
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
-from actors.runtime.natskeys import participants
+from actors.runtime.natskeys import HOST, participants
 from bus import Bus
 from bus.nats.transport import NatsTransport
 from bus.permissions import (
@@ -41,7 +41,7 @@ from bus.permissions import (
 from bus.transport import BusMessage
 from protocol.pages import PageClaim, Verdict
 from protocol.subject_kinds import Bucket, Journal, Objects, Subject, Work, matches
-from protocol.subjects import RUN, TOOL, VERIFY_PAGE, table
+from protocol.subjects import REPLICA_DRAINED, REPLICA_GONE, RUN, TOOL, VERIFY_PAGE, table
 from tests.conftest import COUNTS
 from tests.support.nats import OVERSEER, NatsServer, serve_nats
 from tests.support.scale import sized
@@ -323,21 +323,30 @@ async def outcome(ground: Ground, name: str) -> tuple[int, dict[str, set[str]]]:
         }
 
 
-async def test_the_gate_alone_has_tools_run(tmp_path: Path) -> None:
-    tools = [TOOL.at(actor=actor).pattern for actor in ("runner", "fetchers-playwright", "anything")]
+ALONE = {
+    **{TOOL.at(actor=actor).pattern: {"policy"} for actor in ("runner", "fetchers-playwright", "anything")},
+    REPLICA_GONE.pattern: {HOST},
+    **{REPLICA_DRAINED.at(actor=actor).pattern: {actor} for actor in ("policy", "navigator", "dice")},
+}
+"""Who may say what nobody else may: that a tool is to run, that somebody has died, that he himself has ended."""
+
+
+async def test_some_things_are_said_by_those_alone_whose_they_are(tmp_path: Path) -> None:
     with anyio.fail_after(TEST_S):
         async with serve_nats(tmp_path, GRANTS) as server, server.connect(OVERSEER) as overseer:
             ground = Ground(server, overseer)
-            await overseer.subscribe(TOOL.wildcard, ground.note)
+            for subject in ALONE:
+                await overseer.subscribe(subject, ground.note)
             await overseer.flush()
             for name in GRANTS:
                 async with ground.intruder(name) as intruder:
-                    for subject in tools:
+                    for subject in ALONE:
                         await intruder.attempt(Attempt("publish", subject, name.encode()))
                     await intruder.settle()
             await overseer.flush()
 
-            assert {(one.payload.decode(), one.subject) for one in ground.seen} == {("policy", one) for one in tools}
+            said = {(one.subject, one.payload.decode()) for one in ground.seen}
+            assert said == {(subject, name) for subject, names in ALONE.items() for name in names}
 
 
 async def test_nobody_gives_himself_leave_by_asking_himself(tmp_path: Path) -> None:

@@ -138,7 +138,7 @@ class Collecting:
 @asynccontextmanager
 async def collecting(folder: Path, **settings: Any) -> AsyncGenerator[Collecting]:
     """Run a runner and a keeper among fakes."""
-    async with alone(folder) as world, world.replica(Keeper, "k1"), world.replica(Runner, "r1", **settings):
+    async with alone(folder) as world, world.replica(Keeper, "k1", **settings), world.replica(Runner, "r1", **settings):
         yield world
 
 

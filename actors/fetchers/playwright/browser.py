@@ -69,7 +69,8 @@ class SessionContext:
         Raises:
             FaultError: INTERNAL_BUSY where there are as many as there may be; PAGE_CRASHED where the browser is gone.
         """
-        if len(self.raw.pages) >= MAX_TABS_OF_SESSION or self._browser.tabs >= MAX_TABS:
+        most = MAX_TABS if self.raw.pages else self._browser.most_contexts
+        if len(self.raw.pages) >= MAX_TABS_OF_SESSION or self._browser.tabs >= most:
             raise FaultError(faults.no_room("The browser has as many tabs open as it may have."))
         self._process.pages += 1
         try:
@@ -106,6 +107,7 @@ class Browser:
     _open: AsyncExitStack = field(default_factory=AsyncExitStack)
     _starting: anyio.Lock = field(default_factory=anyio.Lock)
     _contexts: set[SessionContext] = field(default_factory=set[SessionContext])
+    _closing: set[SessionContext] = field(default_factory=set[SessionContext])
     _processes: set[ChromiumProcess] = field(default_factory=set[ChromiumProcess])
     _proxy: Proxy | None = None
     _process: ChromiumProcess | None = None
@@ -139,6 +141,16 @@ class Browser:
         """Count the open tabs."""
         return sum(len(context.raw.pages) for context in self._contexts)
 
+    @property
+    def most_contexts(self) -> int:
+        """How many contexts there may be: sessions never take the places of the pages that are fetched."""
+        return MAX_TABS + self.settings.browser_pages
+
+    @property
+    def staying_tabs(self) -> int:
+        """Count the open tabs, those apart that are being closed."""
+        return sum(len(context.raw.pages) for context in self._contexts - self._closing)
+
     @asynccontextmanager
     async def context(self, session: Login, *, inert: bool = False) -> AsyncGenerator[SessionContext]:
         """Open a context with what the session remembers; the first one starts the browser.
@@ -148,7 +160,7 @@ class Browser:
         Raises:
             FaultError: BROWSER_UNAVAILABLE, INTERNAL_BUSY or PAGE_CRASHED.
         """
-        if len(self._contexts) >= MAX_TABS:
+        if len(self._contexts - self._closing) >= self.most_contexts:
             raise FaultError(fault(Code.INTERNAL_BUSY, "The browser has as many sessions open as it may have."))
         process, restorer = await self._open_context(session, inert=inert)
         context = SessionContext(restorer.context, session, self.proxy, restorer, self, process)
@@ -156,6 +168,7 @@ class Browser:
         try:
             yield context
         finally:
+            self._closing.add(context)
             self._group.start_soon(self._close, context)
 
     async def _open_context(self, session: Login, *, inert: bool) -> tuple[ChromiumProcess, storage.StorageRestorer]:
@@ -249,6 +262,7 @@ class Browser:
                 await context.raw.close()
         finally:
             self._contexts.discard(context)
+            self._closing.discard(context)
             context.released()
 
     @property

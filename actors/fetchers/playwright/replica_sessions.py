@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import partial
 from weakref import WeakValueDictionary
@@ -12,6 +13,7 @@ from msgspec.structs import replace
 from playwright.async_api import Error
 
 from actors.fetchers.logins import Logins
+from actors.fetchers.playwright import browser, faults
 from actors.fetchers.playwright.browser import Browser
 from actors.fetchers.playwright.open_session import OpenSession, restore_session
 from actors.fetchers.playwright.operations import OperationDependencies, perform
@@ -19,9 +21,9 @@ from actors.fetchers.playwright.operations.watching import check_held
 from actors.fetchers.playwright.session_records import SessionRecords, with_order
 from bus import TransportError
 from bus.clock import now_ms
-from protocol.browsers.operations import SESSION_PREFIX, CloseSession
+from protocol.browsers.operations import SESSION_PREFIX, CloseSession, CreateTab
 from protocol.browsers.results import Done, SessionClosed
-from protocol.browsers.sessions import AskBrowser
+from protocol.browsers.sessions import AskBrowser, BrowserRecord
 from protocol.browsers.watching import ShowWindow
 from protocol.faults import Code, FaultError, fault
 
@@ -29,6 +31,11 @@ log = structlog.stdlib.get_logger()
 
 ENDED = "browser_session_ended"
 NOT_KEPT = "browser_session_not_kept"
+
+SET_ASIDE = "browser_session_set_aside"
+
+CLOSE_S = 5.0
+"""How long a session that was set aside may take to close."""
 
 WRITE_S = 5.0
 """How long the record of a session may take to write, also after an operation that was cancelled."""
@@ -48,11 +55,8 @@ class ReplicaSessions:
     logins: Logins
     dependencies: OperationDependencies
     _open: dict[str, OpenSession] = field(default_factory=dict[str, OpenSession])
+    _restoring: int = 0
     _locks: WeakValueDictionary[str, anyio.Lock] = field(default_factory=WeakValueDictionary[str, anyio.Lock])
-
-    def __len__(self) -> int:
-        """Count them."""
-        return len(self._open)
 
     def is_used(self, session_id: str) -> bool:
         """Whether an operation is in flight in a session."""
@@ -70,6 +74,8 @@ class ReplicaSessions:
             return await self._close(session_id, request)
         async with self._lock(session_id):
             session = await self._restored(session_id, request.caller)
+            if isinstance(request.do, CreateTab):
+                await self.make_room(request.caller)
             check_held(session.record, request, now_ms())
             await self._write_order(session, request)
             session.users += 1
@@ -91,6 +97,44 @@ class ReplicaSessions:
         session = self._open.pop(session_id, None)
         if session is not None:
             await session.drop()
+
+    async def make_room(self, caller: str) -> None:
+        """See to it that there is room for one more tab of a caller.
+
+        Where the browser is full, somebody who has more of it gives a place back: the session that was used least
+        recently is closed, and restored from its record when it is used again.
+
+        Raises:
+            FaultError: INTERNAL_BUSY, where nobody else has more.
+        """
+        with anyio.move_on_after(CLOSE_S):
+            while True:
+                while max(self.browser.staying_tabs, len(self._open) + self._restoring) >= browser.MAX_TABS:
+                    if not await self._set_aside(caller):
+                        raise FaultError(faults.no_room("The browser has as many tabs open as it may have."))
+                if self.browser.tabs < browser.MAX_TABS:
+                    return
+                await anyio.sleep(0.01)
+
+    async def _set_aside(self, caller: str) -> bool:
+        tabs = Counter[str]()
+        for session in self._open.values():
+            tabs[session.record.caller] += max(len(session.record.tabs), 1)
+        idle = [
+            (-tabs[session.record.caller], session.record.used, session_id)
+            for session_id, session in self._open.items()
+            if not session.users
+            and session.record.held_until <= now_ms()
+            and not self._lock(session_id).locked()
+            and tabs[session.record.caller] > tabs[caller] + 1
+        ]
+        if not idle:
+            return False
+        _, _, session_id = min(idle)
+        log.info(SET_ASIDE, session=short(session_id))
+        async with self._lock(session_id):
+            await self.drop(session_id)
+        return True
 
     async def drop_all(self) -> None:
         """Close all of them here."""
@@ -141,11 +185,21 @@ class ReplicaSessions:
         if not ours:
             raise MovedError
         if session is None:
+            session = await self._restore(record, change.revision)
+        return session
+
+    async def _restore(self, record: BrowserRecord, revision: int) -> OpenSession:
+        """Open a session as it was recorded."""
+        await self.make_room(record.caller)
+        self._restoring += 1
+        try:
             address = record.origin or f"https://{f'[{record.login}]' if ':' in record.login else record.login}/"
             loan = await self.logins.lease(record.profile, address, record.access)
             save_download = partial(self.dependencies.save_download, record.caller)
-            session = await restore_session(self.browser, record, change.revision, loan, save_download)
-            self._open[session_id] = session
+            session = await restore_session(self.browser, record, revision, loan, save_download)
+            self._open[record.session] = session
+        finally:
+            self._restoring -= 1
         return session
 
     async def _write_order(self, session: OpenSession, request: AskBrowser) -> None:

@@ -12,8 +12,7 @@ import structlog
 from msgspec.structs import replace
 
 from actors.fetchers.logins import Logins
-from actors.fetchers.playwright import faults
-from actors.fetchers.playwright.browser import MAX_TABS, Browser
+from actors.fetchers.playwright.browser import Browser
 from actors.fetchers.playwright.operations import OperationDependencies
 from actors.fetchers.playwright.replica_sessions import MovedError, ReplicaSessions, short
 from actors.fetchers.playwright.session_records import SessionRecords
@@ -143,7 +142,7 @@ class SessionRouter:
 
     async def _begin(self, session_id: str, request: AskBrowser, do: CreateSession) -> bool:
         """Write the record of a new session; False where there is one of that id."""
-        self._check_room()
+        await self._local.make_room(request.caller)
         now = now_ms()
         loan = await self.logins.lease(do.profile, do.url or "", request.login)
         record = BrowserRecord(
@@ -199,16 +198,12 @@ class SessionRouter:
         Raises:
             FaultError: INTERNAL_BUSY where there is no room for it here.
         """
-        self._check_room()
+        await self._local.make_room(record.caller)
         try:
             await self._records.write(replace(record, owner=self.bus.replica), change.revision)
         except ValueError:
             return
         log.info(ADOPTED, session=short(record.session), tabs=len(record.tabs))
-
-    def _check_room(self) -> None:
-        if max(self.browser.tabs, len(self._local)) >= MAX_TABS:
-            raise FaultError(faults.no_room("The browser has as many tabs open as it may have."))
 
     async def _sweep(self) -> None:
         while True:

@@ -36,6 +36,7 @@ from protocol.access import (
     NewKey,
     RevokedKey,
     caller_key,
+    is_callers_name,
     key_caller,
 )
 from protocol.faults import FaultError
@@ -238,6 +239,8 @@ async def add_key(bus: Tables, key_store: KeyStore, caller: Caller, arguments: A
     own = next((record for record in good if key_caller(record.id) == caller.name), None)
     if any(record.name == arguments.name for record in good):
         raise invalid(f"There is a key {arguments.name} already; revoke it first, or take another name", 409)
+    if is_callers_name(arguments.name) or any(record.id == arguments.name for record in good):
+        raise invalid(f"name: {arguments.name} already stands for somebody else; take another name", 409)
     if len(good) >= MAX_KEYS:
         raise invalid(f"There are {MAX_KEYS} keys already; revoke some first", 409)
     made = make_key()
@@ -319,15 +322,20 @@ async def revoke_key(bus: Tables, key_store: KeyStore, arguments: NamedKey) -> R
         FaultError: there is none.
     """
     now = key_store.clock()
-    named = (one for one in key_store.records() if not one.revoked and arguments.id in (one.id, one.name))
-    # Of several that had one name, the one that is good.
-    matches = sorted(named, key=lambda one: (one.id == arguments.id, is_good(one, now), one.created))
-    if not matches:
+    record = named_key(key_store, arguments.id)
+    if record is None:
         message = f"id: there is no key {arguments.id!r}; `weft keys list` and GET /api/keys have their names"
         raise invalid(message, 404)
-    await _put_end(bus, matches[-1], now)
-    await _put_key(bus, key_store, structs.replace(matches[-1], revoked=now))
-    return RevokedKey(**structs.asdict(_info(matches[-1], now)))
+    await _put_end(bus, record, now)
+    await _put_key(bus, key_store, structs.replace(record, revoked=now))
+    return RevokedKey(**structs.asdict(_info(record, now)))
+
+
+def named_key(key_store: KeyStore, name: str) -> KeyRecord | None:
+    """Return the key of an id or a name that was not revoked; of several that had one name, the one that is good."""
+    now = key_store.clock()
+    named = (one for one in key_store.records() if not one.revoked and name in (one.id, one.name))
+    return max(named, key=lambda one: (one.id == name, is_good(one, now), one.created), default=None)
 
 
 async def _put_end(bus: Tables, record: KeyRecord, at: int) -> None:

@@ -31,6 +31,7 @@ from actors.gateway.access.caller import Caller, Scope
 from actors.gateway.access.rules import audiences, token_challenge
 from actors.gateway.http import HttpStatusError
 from actors.settings import Settings
+from protocol.access import TOKEN_PREFIX
 from protocol.faults import Code, fault
 
 log = structlog.stdlib.get_logger()
@@ -130,7 +131,7 @@ class TokenVerifier:
         if not isinstance(subject, str) or not subject:
             return None
         name = hashlib.sha256(f"{self.issuer}\0{subject}".encode()).hexdigest()[:32]
-        return Caller(f"oauth-{name}", scopes_of(claims), challenge=self.base_challenge)
+        return Caller(TOKEN_PREFIX + name, scopes_of(claims), challenge=self.base_challenge)
 
     def _believe(self, token_digest: bytes, who: Caller, until: float) -> None:
         self._believed[token_digest] = (who, until)

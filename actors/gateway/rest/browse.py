@@ -171,8 +171,12 @@ class DomainRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 async def know(app: AppContext, request: RequestContext, arguments: DomainRequest) -> DomainKnowledge:
-    """Return what is known of a domain; logins are counted for whoever may look after them."""
-    known = await app.bus.call(DOMAIN, AskDomain(domain=arguments.domain), wait_ms=app.grace_ms)
+    """Return what is known of a domain.
+
+    Logins are counted for whoever may look after them; when and how often it was visited is the operator's to know.
+    """
+    question = AskDomain(domain=arguments.domain, visits=Scope.OPERATE in request.caller.scopes)
+    known = await app.bus.call(DOMAIN, question, wait_ms=app.grace_ms)
     known = structs.replace(known, patterns=await patterns.of_domain(app, request, arguments.domain))
     if Scope.SESSIONS not in request.caller.scopes:
         return known

@@ -150,6 +150,7 @@ class Capturing(Struct, frozen=True):
             raise FaultError(_again(fault(Code.INTERNAL_BUSY), AGAIN_MS[0]))
         history = history.after(JournalLine(sequence, topic, started.at, started))
         try:
+            await self.log.room.take(added.caller)
             page = read_page(await self._browse(queued), now_ms(), queued.mode)
             await self._keep(history, added, page, work.job, queued.max_chars)
         except JournalFullError:

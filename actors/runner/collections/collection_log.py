@@ -10,8 +10,10 @@ from typing import Final
 from msgspec import Struct
 
 from actors.runner.collections.history import CollectionHistory, SourceHistory
+from actors.runner.collections.key_room import KeyRoom
 from bus.outages import wait_out
 from bus.stores import JournalLine, JournalLog
+from protocol.codec import encode
 from protocol.collections import (
     ARTIFACT_PREFIX,
     COLLECTION_PREFIX,
@@ -22,7 +24,9 @@ from protocol.collections import (
     CollectionLine,
     DoCapture,
     SourceAdded,
+    SourceCaptured,
     SourceDeleted,
+    TextAsked,
     added_topic,
     collection_topic,
     own_id,
@@ -36,6 +40,9 @@ from protocol.faults import Code, FaultError, fault
 
 JOURNAL_S: Final = 30.0
 """How long the journal may be away."""
+
+_KEEPING: Final = (CollectionCreated, SourceAdded, SourceCaptured, TextAsked)
+"""The lines by which more is kept; that something has failed or is gone is written without room, too."""
 
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{1,90}")
 
@@ -62,9 +69,13 @@ def unknown(prefix: str) -> FaultError:
 
 
 class CollectionLog(Struct, frozen=True):
-    """The journal of collections; every call waits while the bus is away, for `JOURNAL_S` at most."""
+    """The journal of collections, in which each key has its `room`.
+
+    Every call waits while the bus is away, for `JOURNAL_S` at most.
+    """
 
     journal: JournalLog[CollectionLine]
+    room: KeyRoom
 
     async def collection(self, given: str, caller: str) -> tuple[CollectionCreated, CollectionHistory]:
         """Return a collection of a caller, and how it stands.
@@ -131,6 +142,8 @@ class CollectionLog(Struct, frozen=True):
         Raises:
             FaultError: CONFIG_STORAGE_FULL; the journal is away.
         """
+        if isinstance(line, _KEEPING):
+            await self.room.take(line.caller, len(encode(line)))
 
         async def write() -> int | None:
             try:

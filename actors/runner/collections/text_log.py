@@ -185,6 +185,7 @@ class Transforming(Struct, frozen=True):
             raise FaultError(_again(fault(Code.INTERNAL_BUSY)))
         try:
             end = _completed(text, await self._made(text))
+            await self.texts.log.room.take(text.caller, len(encode(end)))
         except FaultError as error:
             if error.fault.retryable and started.attempt < MAX_TRIES:
                 raise FaultError(_again(error.fault)) from None

@@ -12,7 +12,7 @@ from msgspec import Struct
 from bus import Bus
 from bus.clock import now_ms
 from bus.stores import KeyTable
-from protocol.browsers.operations import CreateSession, ListTabs, Operation, RecordSteps
+from protocol.browsers.operations import ListTabs, Operation, RecordSteps
 from protocol.browsers.results import Done, StepsRecorded, Tabs
 from protocol.browsers.sessions import AskBrowser
 from protocol.codec import encode
@@ -46,14 +46,13 @@ class FlowShelf(Struct, frozen=True):
     table: KeyTable[Flow]
 
     async def record(self, request: RecordFlow) -> FlowRecording:
-        """Begin to record a session, which is opened at need.
+        """Begin to record a session.
 
         Raises:
-            FaultError: there is no browser, or no room in it.
+            FaultError: SESSION_NOT_FOUND; there is no browser, or no room in it.
         """
         session = request.session
-        await self._browser(request, CreateSession(session_id=session))
-        await self._browser(request, RecordSteps(session_id=session, what="begin"))
+        await self._browser(request, RecordSteps(session_id=session, what="begin"), at_need=request.at_need)
         tabs = await self._browser(request, ListTabs(session_id=session))
         active = tabs.active_tab_id if isinstance(tabs, Tabs) else None
         url = next((one.url for one in tabs.tabs if one.tab == active), "") if isinstance(tabs, Tabs) else ""
@@ -121,8 +120,8 @@ class FlowShelf(Struct, frozen=True):
         prefix = f"{_digest(caller)}."
         return sorted(one for one in await self.table.names() if one.startswith(prefix))
 
-    async def _browser(self, request: RecordFlow | KeepFlow, operation: Operation) -> Done:
-        return (await self.bus.call(BROWSER, AskBrowser(do=operation, caller=request.caller))).done
+    async def _browser(self, request: RecordFlow | KeepFlow, operation: Operation, *, at_need: bool = False) -> Done:
+        return (await self.bus.call(BROWSER, AskBrowser(do=operation, caller=request.caller, at_need=at_need))).done
 
 
 def _flow(draft: FlowDraft, name: str) -> Flow:

@@ -11,7 +11,7 @@ from msgspec import UNSET
 
 from actors.runner.collections.adding import MAX_TITLE_CHARS, Adding, forget_sources
 from actors.runner.collections.capturing import Capturing
-from actors.runner.collections.collection_log import CollectionLog, known_id, unknown
+from actors.runner.collections.collection_log import known_id, unknown
 from actors.runner.collections.history import SourceHistory, collection_id
 from actors.runner.collections.watching import CHANGED, every_ms
 from actors.runner.tools.context import ToolDependencies, failed
@@ -60,7 +60,7 @@ def succeeded(request: RunTool, payload: dict[str, Any], **more: Any) -> ToolRes
 
 async def create(context: ToolDependencies, request: RunTool, arguments: CreateCollection) -> ToolResult:
     """Begin a collection; the same call begins one alone."""
-    journal = CollectionLog(context.collections)
+    journal = context.collections
     new = collection_id(request.caller, request.id)
     tags = () if arguments.tags is UNSET else arguments.tags
     line = CollectionCreated(
@@ -77,7 +77,7 @@ async def create(context: ToolDependencies, request: RunTool, arguments: CreateC
 
 async def add_sources(context: ToolDependencies, request: RunTool, arguments: AddSources) -> ToolResult:
     """Add pages, which are captured in the background, and notes; a page that is there already is not added again."""
-    journal = CollectionLog(context.collections)
+    journal = context.collections
     created, _ = await journal.collection(arguments.collection_id, request.caller)
     if len(arguments.sources) > MAX_ADDED:
         message = f"sources: {len(arguments.sources)} are more than {MAX_ADDED}"
@@ -91,7 +91,7 @@ async def add_sources(context: ToolDependencies, request: RunTool, arguments: Ad
 
 async def list_sources(context: ToolDependencies, request: RunTool, arguments: OfCollection) -> ToolResult:
     """List the sources of a collection."""
-    created, _ = await CollectionLog(context.collections).collection(arguments.collection_id, request.caller)
+    created, _ = await context.collections.collection(arguments.collection_id, request.caller)
     query = AskCollection(caller=request.caller, id=created.collection)
     view = await context.bus.call(COLLECTION_GET, query, wait_ms=context.settings.restart_grace_ms)
     return succeeded(request, msgspec.to_builtins(view))
@@ -99,7 +99,7 @@ async def list_sources(context: ToolDependencies, request: RunTool, arguments: O
 
 async def capture(context: ToolDependencies, request: RunTool, arguments: CaptureSource) -> ToolResult:
     """Read a page into a collection, and return it; one that takes longer is still being read then."""
-    journal = CollectionLog(context.collections)
+    journal = context.collections
     created, _ = await journal.collection(arguments.collection_id, request.caller)
     adding = _adding(context, request)
     line = adding.line(created, UrlItem(url=arguments.url), "url")
@@ -113,7 +113,7 @@ async def capture(context: ToolDependencies, request: RunTool, arguments: Captur
 
 async def refresh(context: ToolDependencies, request: RunTool, arguments: RefreshSource) -> ToolResult:
     """Read a page anew, and say what has changed."""
-    history = await CollectionLog(context.collections).source_of(arguments.source_id, request.caller)
+    history = await context.collections.source_of(arguments.source_id, request.caller)
     if history.added is not None and history.added.kind is SourceKind.NOTE:
         raise FaultError(fault(_INVALID, "sourceId: a note is not read anew", field="sourceId"))
     return await _capture_result(context, request, history, "auto", CAPTURE_CHARS)
@@ -128,7 +128,7 @@ def _check_webhook(context: ToolDependencies, webhook: str) -> None:
 
 async def watch(context: ToolDependencies, request: RunTool, arguments: WatchCollection) -> ToolResult:
     """Have the pages of a collection read anew again and again, or no more."""
-    journal = CollectionLog(context.collections)
+    journal = context.collections
     webhook = "" if arguments.webhook is UNSET else arguments.webhook
     if webhook:
         _check_webhook(context, webhook)
@@ -148,7 +148,7 @@ async def watch(context: ToolDependencies, request: RunTool, arguments: WatchCol
 
 async def delete_source(context: ToolDependencies, request: RunTool, arguments: OfSource) -> ToolResult:
     """Delete a source with all that was said of it; of the same call the answer is the same."""
-    journal = CollectionLog(context.collections)
+    journal = context.collections
     history = await journal.source(known_id(arguments.source_id, SOURCE_PREFIX))
     gone = history.deleted
     if gone is None or (gone.caller, gone.call_id) != (request.caller, request.id):
@@ -165,7 +165,7 @@ async def delete_source(context: ToolDependencies, request: RunTool, arguments: 
 
 async def delete(context: ToolDependencies, request: RunTool, arguments: OfCollection) -> ToolResult:
     """Delete a collection with its sources; texts made of it stay."""
-    journal = CollectionLog(context.collections)
+    journal = context.collections
     collection = known_id(arguments.collection_id, COLLECTION_PREFIX)
     history = await journal.history(collection)
     gone = history.deleted
@@ -188,7 +188,7 @@ def _deleted(line: SourceDeleted | CollectionDeleted) -> CollectionChanged:
 
 
 def _capturing(context: ToolDependencies) -> Capturing:
-    return Capturing(CollectionLog(context.collections), context.bus, context.settings)
+    return Capturing(context.collections, context.bus, context.settings)
 
 
 def _adding(context: ToolDependencies, request: RunTool) -> Adding:

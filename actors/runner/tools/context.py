@@ -6,6 +6,8 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
+from actors.runner.collections.collection_log import CollectionLog
+from actors.runner.collections.key_room import KeyRoom
 from actors.runner.integrations import Integrations
 from actors.runner.outside import OutsideClient
 from actors.runner.searching.engines import Engines
@@ -14,8 +16,6 @@ from actors.toml_file import Watched
 from actors.tool_files import own_engines, own_integrations, read_engines, read_integrations
 from actors.usage import UsageLedger
 from bus import Bus
-from bus.stores import JournalLog
-from protocol.collections import CollectionLine
 from protocol.faults import Fault
 from protocol.policy import RunTool, ToolErrorCode, ToolResult, ToolStatus
 from protocol.search import SearchEngine
@@ -28,7 +28,7 @@ class ToolDependencies:
 
     bus: Bus
     settings: Settings
-    collections: JournalLog[CollectionLine]
+    collections: CollectionLog
     integrations: Integrations
     engines: Engines
     engine_file: Watched[tuple[SearchEngine, ...]]
@@ -49,7 +49,7 @@ async def opened(
         yield ToolDependencies(
             bus=bus,
             settings=settings,
-            collections=await bus.journal(COLLECTIONS),
+            collections=CollectionLog(await bus.journal(COLLECTIONS), KeyRoom(bus, settings.restart_grace_ms)),
             integrations=Integrations(bus, outside, file, table, environment),
             engines=Engines(bus, outside, environment, usage),
             engine_file=engine_file,

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import UNSET
 
 from actors import redact
-from actors.runner.collections.collection_log import CollectionLog, known_id
+from actors.runner.collections.collection_log import known_id
 from actors.runner.collections.text_log import TextLog, Transforming, shown, sources_of
 from actors.runner.text_files import ENDINGS, MEDIA_TYPES, as_file, as_page
 from actors.runner.tools.collections import PATIENCE, succeeded
@@ -231,7 +231,7 @@ def _check_size(markdown: str, tags: tuple[str, ...]) -> None:
 
 
 def _texts(context: ToolDependencies) -> TextLog:
-    return TextLog(CollectionLog(context.collections))
+    return TextLog(context.collections)
 
 
 def _transforming(context: ToolDependencies) -> Transforming:

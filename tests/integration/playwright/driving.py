@@ -37,6 +37,7 @@ class Driving:
 
     web: Browsing
     session: str
+    caller: str = "driver"
 
     def do(self, do: Operation, kind: type[D], *, local: bool = True) -> D:
         """Do something, which comes to an answer of this kind."""
@@ -92,7 +93,7 @@ class Driving:
 
     async def _do(self, do: Any, local: bool) -> Done:  # noqa: FBT001 - a portal hands on no names
         named = _named(do, self.session)
-        asked = AskBrowser(do=named, caller="driver", at_need=True, local=local)
+        asked = AskBrowser(do=named, caller=self.caller, at_need=True, local=local)
         with anyio.fail_after(LIMIT_S):
             return (await self.web.actor.ask_session(asked)).done
 
@@ -134,9 +135,9 @@ def site_and_browser(**settings: Any) -> Generator[Browsing]:
 
 
 @contextmanager
-def driving(web: Browsing) -> Generator[Driving]:
+def driving(web: Browsing, caller: str = "driver") -> Generator[Driving]:
     """Drive a session of its own, which is closed at the end."""
-    driven = Driving(web, f"{SESSION_PREFIX}{secrets.token_urlsafe(16)}")
+    driven = Driving(web, f"{SESSION_PREFIX}{secrets.token_urlsafe(16)}", caller)
     yield driven
     driven.do(CloseSession(), object)
 

@@ -164,6 +164,21 @@ def test_a_replica_has_as_many_tabs_as_it_may_and_says_how_to_make_room(
     assert [one.tab for one in it.do(ListTabs(), Tabs).tabs] == [1]
 
 
+def test_who_has_the_most_tabs_gives_one_back_to_who_has_fewer(it: Driving, monkeypatch: pytest.MonkeyPatch) -> None:
+    it.do(Navigate(url=it.url("/article")), Navigated)
+    with driving(it.web) as second:
+        second.show("<title>Two</title>")
+        second.js("window.kept = 1")
+        monkeypatch.setattr(browser, "MAX_TABS", it.web.browser.tabs)
+        with driving(it.web, "guest") as guest:
+            guest.show("<title>Guest</title>")
+
+            assert it.fault(GetPageInfo()).code is Code.INTERNAL_BUSY
+            assert second.js("window.kept") == 1
+            assert it.web.fetch("/article").status == 200
+        assert it.do(GetPageInfo(), PageInfo).page.url == it.url("/article")
+
+
 @pytest.mark.parametrize("mark", first(1, ["--remote-debugging-pipe", "playwright/driver"]))
 def test_when_the_browser_is_killed_the_session_goes_on_where_it_was(it: Driving, mark: str) -> None:
     it.show("<title>One</title>")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protocol.pages import Fetched, FetchPage
-from protocol.subject_kinds import Call, Subject, fill, matches
+from protocol.subject_kinds import Call, Subject, Work, fill, matches
 from protocol.subjects import BROWSE, FETCH, VERIFY_PAGE, table
 
 TOKEN = st.from_regex(r"[A-Za-z0-9_-]{1,5}", fullmatch=True)
@@ -25,6 +25,13 @@ def as_regex(wildcard: str) -> re.Pattern[str]:
     """Put the rules of NATS in other words: `*` is one token, a last `>` is one or more."""
     pieces = {"*": r"[^.]+", ">": r"[^.]+(?:\.[^.]+)*"}
     return re.compile(r"\.".join(pieces.get(token, re.escape(token)) for token in wildcard.split(".")))
+
+
+def test_nobody_has_all_places_of_any_work() -> None:
+    shares = {name: entry.share for name, entry in ENTRIES if isinstance(entry, Work)}
+
+    assert [name for name, share in shares.items() if share is None] == []
+    assert len(shares) == 4
 
 
 @given(SUBJECT, WILDCARD)

@@ -213,7 +213,7 @@ async def test_what_is_cut_off_in_the_middle_leaves_no_trace(tmp_path: Path) -> 
 
 
 SEARCHED = ("search_counts", "search_terms", "passages")
-COLLECTED = ("source_versions", "capture_jobs", "sources", "collections", "texts")
+COLLECTED = ("deleted_lines", "source_versions", "capture_jobs", "sources", "collections", "texts")
 CHATTED = ("chat_messages", "chat_sessions")
 
 
@@ -252,6 +252,8 @@ async def test_pages_that_were_indexed_by_lines_of_their_own_are_indexed_anew(tm
             database(place),
             "UPDATE passages SET journal = 'pages-read'",
             "INSERT INTO positions VALUES ('pages-read', 1, 1, 1)",
+            "DROP TABLE deleted_lines",
+            "DROP INDEX sources_of_callers",
             "PRAGMA user_version = 10",
         )
         async with place.keeper():

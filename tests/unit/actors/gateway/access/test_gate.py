@@ -183,6 +183,9 @@ def test_what_no_gateway_has_written_ends_no_key_and_brings_none_back() -> None:
         ({"name": "a", "expiresIn": 0}, 400),
         ({"name": "a", "key": "mine"}, 400),
         ({"name": "taken"}, 409),
+        ({"name": "owner"}, 409),
+        ({"name": "oauth-ann"}, 409),
+        ({"name": "key-0123456789ab"}, 409),
     ],
 )
 async def test_a_key_that_cannot_be_made_is_refused(body: dict[str, Any], status: int) -> None:

@@ -16,6 +16,8 @@ from actors.runner.collections import capturing
 from actors.runner.collections.captured_page import read_page
 from bus.clock import now_ms
 from protocol import subjects
+from protocol.access import OWNER_NAME
+from protocol.collection_views import ListCollections
 from protocol.collections import (
     KEPT_VERSIONS,
     CaptureMode,
@@ -254,6 +256,54 @@ async def test_a_full_journal_says_so_and_deleting_makes_room(tmp_path: Path) ->
 
         assert full.value.fault.code is Code.CONFIG_STORAGE_FULL
         assert (gone.status, second.status) == (ToolStatus.OK, ToolStatus.OK)
+
+
+async def test_one_key_fills_its_share_alone_and_deleting_makes_room(tmp_path: Path) -> None:
+    async with collecting(tmp_path, collections_key_bytes=60_000) as world:
+        world.pages = {PAGE: WORDS}
+        note = {"type": "note", "text": "Warps. " * 2_000}
+        mine, yours, owners = [await world.create(caller=one) for one in (ME, YOU, OWNER_NAME)]
+        kept = list[str]()
+
+        async def add(caller: str, collection: str) -> str:
+            added = await world.tool("collection.add_sources", caller, collectionId=collection, sources=[note])
+            return str(added.payload["sources"][0]["sourceId"])
+
+        async def fill() -> None:
+            while True:
+                kept.append(await add(ME, mine))
+
+        with pytest.raises(FaultError) as full:
+            await fill()
+        with pytest.raises(FaultError) as full_of_texts:
+            await world.tool("artifact.save", ME, markdown=note["text"], title="Warps")
+        shares = [await world.bus.call(subjects.COLLECTION_LIST, ListCollections(caller=one)) for one in (ME, YOU)]
+        await add(YOU, yours)
+        for _ in range(20):
+            await add(OWNER_NAME, owners)
+        for source in kept:
+            await world.tool("source.delete", ME, sourceId=source)
+        await add(ME, mine)
+
+        assert len(kept) == 4
+        assert full.value.fault.code is full_of_texts.value.fault.code is Code.CONFIG_STORAGE_FULL
+        assert "collections_key_bytes" in full.value.fault.message
+        assert [one.action for one in full.value.fault.actions] == ["make_room", "ask_operator"]
+        assert [one.max_bytes for one in shares] == [60_000, 60_000]
+        assert shares[0].kept_bytes > 40_000 > shares[1].kept_bytes
+
+
+async def test_a_page_is_not_read_for_a_key_without_room(tmp_path: Path) -> None:
+    async with collecting(tmp_path, collections_key_bytes=10_000) as world:
+        world.pages = {PAGE: WORDS, f"{PAGE}/2": WORDS * 200}
+        collection = await world.create()
+        await world.tool("source.capture", collectionId=collection, url=PAGE)
+        await world.add(collection, f"{PAGE}/2")
+        view = await world.settled(collection)
+
+        assert [one.status for one in view.sources] == [CaptureStatus.CAPTURED, CaptureStatus.FAILED]
+        assert view.sources[1].error is not None
+        assert view.sources[1].error.code is Code.CONFIG_STORAGE_FULL
 
 
 async def test_a_capture_waits_until_there_is_room_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from actors.key_ends import KeyEnds
 from actors.runner.actor import Runner
 from actors.runner.collections.capturing import Capturing
 from actors.runner.collections.collection_log import CollectionLog
+from actors.runner.collections.key_room import KeyRoom
 from actors.runner.collections.watching import Watching, every_ms
 from actors.settings import Settings
 from bus.clock import now_ms
@@ -42,7 +43,9 @@ class Told:
 
     def watching(self, world: Collecting, ends: KeyEnds | None = None) -> Watching:
         ended = (ends or KeyEnds()).has_ended
-        capturing = Capturing(CollectionLog(world.journal), world.bus, Settings(data_dir=world.folder), ended)
+        capturing = Capturing(
+            CollectionLog(world.journal, KeyRoom(world.bus)), world.bus, Settings(data_dir=world.folder), ended
+        )
         return Watching(capturing, self.notify, lambda: self.now)
 
 
@@ -142,14 +145,14 @@ async def test_a_round_that_a_dead_replica_has_begun_is_gone_on_with(tmp_path: P
         await world.tool("collection.watch", collectionId=collection, every="1h")
         here.now += HOUR_MS + 60_000
         world.later = here.now
-        begun = await CollectionLog(world.journal).history(collection)
+        begun = await CollectionLog(world.journal, KeyRoom(world.bus)).history(collection)
         assert begun.created is not None
 
         await here.watching(world)._write(begun.created, begun, here.now, ended=False)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - as one that dies then
         await look(world, collection, here.watching(world))
 
         assert len(world.browsed) == 6
-        assert (await CollectionLog(world.journal).history(collection)).open is False
+        assert (await CollectionLog(world.journal, KeyRoom(world.bus)).history(collection)).open is False
 
 
 async def test_with_the_key_of_its_caller_a_watch_ends_for_good(tmp_path: Path) -> None:
@@ -170,7 +173,7 @@ async def test_with_the_key_of_its_caller_a_watch_ends_for_good(tmp_path: Path) 
         known = len(world.browsed)
         here.now += 2 * HOUR_MS
         await look(world, collection, watching, here.watching(world))  # and one that never heard of the end
-        history = await CollectionLog(world.journal).history(collection)
+        history = await CollectionLog(world.journal, KeyRoom(world.bus)).history(collection)
 
         assert history.watched is not None
         assert (history.watched.every_ms, history.open) == (0, False)
