@@ -241,7 +241,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         run=_chats(_init),
         body=BeginChat,
         answer=Wrapped[ChatBegun],
-        errors=_ERRORS | {404, 409},
+        errors=_ERRORS | {409},
         example={"sessionId": _CHAT["id"], "url": "https://example.com/"},
         **_FAMILY,
     ),

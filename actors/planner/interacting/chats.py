@@ -95,7 +95,7 @@ class ChatLog(Struct, frozen=True):
         """Begin a chat session, if nobody has.
 
         Raises:
-            FaultError: VALIDATION_UNKNOWN_CHAT, it is somebody else's; VALIDATION_CHAT_ARCHIVED.
+            FaultError: AUTH_INSUFFICIENT_SCOPE, it is somebody else's; VALIDATION_CHAT_ARCHIVED.
         """
         created = False
 
@@ -113,7 +113,7 @@ class ChatLog(Struct, frozen=True):
         """Rename or archive a chat session, and return how it stands.
 
         Raises:
-            FaultError: VALIDATION_UNKNOWN_CHAT, also for somebody else's.
+            FaultError: VALIDATION_UNKNOWN_CHAT; AUTH_INSUFFICIENT_SCOPE, it is somebody else's.
         """
 
         def decide(state: ChatState | None) -> Sequence[ChatLine]:
@@ -137,7 +137,7 @@ class ChatLog(Struct, frozen=True):
         """Return the id under which a caller goes on with a session: another one, where it is archived.
 
         Raises:
-            FaultError: VALIDATION_UNKNOWN_CHAT, it is somebody else's.
+            FaultError: AUTH_INSUFFICIENT_SCOPE, it is somebody else's.
         """
         while True:
             state, _ = await self._read(session)
@@ -149,7 +149,7 @@ class ChatLog(Struct, frozen=True):
         """Write what a round says: once, however often it comes.
 
         Raises:
-            FaultError: VALIDATION_UNKNOWN_CHAT, the session is somebody else's.
+            FaultError: AUTH_INSUFFICIENT_SCOPE, the session is somebody else's.
         """
         kept = redact.text(message.words[:MAX_CHARS])
         common: dict[str, Any] = {"session": message.session, "caller": message.caller, "at": self.clock()}
@@ -182,7 +182,7 @@ class ChatLog(Struct, frozen=True):
         """Write what a round answers, and return whether that was not written yet: once, however often it is answered.
 
         Raises:
-            FaultError: VALIDATION_UNKNOWN_CHAT, the session is somebody else's.
+            FaultError: AUTH_INSUFFICIENT_SCOPE, the session is somebody else's.
         """
         name = str(uuid5(NAMES, f"{message.session} {message.task} {message.name}"))
         common: dict[str, Any] = {"session": message.session, "caller": message.caller, "at": self.clock()}
@@ -273,11 +273,11 @@ def own(state: ChatState, caller: str) -> ChatState:
     """Return a session of a caller.
 
     Raises:
-        FaultError: VALIDATION_UNKNOWN_CHAT, it is somebody else's: whoever asks need not learn that it is there.
+        FaultError: AUTH_INSUFFICIENT_SCOPE, it is somebody else's (001: 403).
     """
     if state.caller == caller:
         return state
-    raise FaultError(fault(Code.VALIDATION_UNKNOWN_CHAT, field="sessionId"))
+    raise FaultError(fault(Code.AUTH_INSUFFICIENT_SCOPE, "This chat session is somebody else's.", field="sessionId"))
 
 
 def shown(state: ChatState) -> ChatInfo:

@@ -115,7 +115,7 @@ async def test_a_session_is_its_callers_alone(tmp_path: Path) -> None:
             await log.change(ChangeChat(session=CHAT, caller=YOU, title="Mine"))
         others = await messages(place, caller=YOU)
 
-        assert refused.value.fault.code == not_changed.value.fault.code == Code.VALIDATION_UNKNOWN_CHAT
+        assert refused.value.fault.code == not_changed.value.fault.code == Code.AUTH_INSUFFICIENT_SCOPE
         assert (others.messages, others.exists, (await chats(place, YOU)).total) == ((), False, 0)
 
 

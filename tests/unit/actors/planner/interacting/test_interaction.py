@@ -271,7 +271,7 @@ async def test_tasks_and_sessions_are_their_callers_alone() -> None:
         with pytest.raises(FaultError) as unknown:
             await page.send("Click Sign in", task_id=CHAT)
 
-        assert foreign_chat.value.fault.code is Code.VALIDATION_UNKNOWN_CHAT
+        assert foreign_chat.value.fault.code is Code.AUTH_INSUFFICIENT_SCOPE
         assert foreign_task.value.fault.code is unknown.value.fault.code is Code.VALIDATION_UNKNOWN_TASK
 
 
