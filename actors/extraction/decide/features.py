@@ -160,7 +160,8 @@ def _tag_columns(arrays: BlockArrays) -> Columns:
     tags = [arrays.boxes[at].tag for at in as_list(arrays.box)]
     level = {tag: float(at + 1) for at, tag in enumerate(_HEADINGS)}
     number = np.array([_TAGS.index(tag) if tag in _TAGS else -1 for tag in tags], np.int64)
-    columns: Columns = {f"is_{tag}": (number == at).astype(np.float32) for at, tag in enumerate(_TAGS)}
+    of_tag = (np.arange(len(_TAGS))[:, None] == number).astype(np.float32)
+    columns: Columns = {f"is_{tag}": of_tag[at] for at, tag in enumerate(_TAGS)}
     columns["own_heading"] = np.array([level.get(tag, 0.0) for tag in tags], np.float32)
     return columns
 

@@ -66,9 +66,10 @@ def ancestor_columns(arrays: BlockArrays) -> Columns:
         "full": arrays.sums(np.where(tokens >= _PARAGRAPH, tokens * (1 - linked / tokens), 0)) / words,
     }
     columns: Columns = {}
+    values = np.array(list(about.values()), np.float32)
     for level in _ANCESTOR_LEVELS:
         at = _ancestor(arrays, level)
-        columns.update({f"{name}_{level}": values[at] for name, values in about.items()})
+        columns.update(zip([f"{name}_{level}" for name in about], values.take(at, axis=1), strict=True))
         columns[f"in_place_{level}"] = _within(arrays, at)
     return columns
 
@@ -154,10 +155,10 @@ def _heading_columns(arrays: BlockArrays, own: Columns) -> Columns:
     before = np.concatenate([[0.0], np.cumsum(arrays.tokens)]).astype(np.float32)
     has = above >= 0
     safe = np.maximum(above, 0)
-    kinds = np.zeros((len(levels), len(_HEADING_KINDS)), np.float32)
+    kinds = np.zeros((len(_HEADING_KINDS), len(levels)), np.float32)
     for at in np.flatnonzero(levels > 0).tolist():
         for match in _HEADING_KIND.finditer(arrays.blocks[at].text[:80].lower()):
-            kinds[at, _HEADING_INDEX[match.lastgroup or ""]] = 1
+            kinds[_HEADING_INDEX[match.lastgroup or ""], at] = 1
     ones = np.flatnonzero(levels == 1)
     h1 = int(ones[0]) if len(ones) else -1
     columns: Columns = {
@@ -167,9 +168,10 @@ def _heading_columns(arrays: BlockArrays, own: Columns) -> Columns:
         "from_h1": (np.clip(index - h1, -200, 200) if h1 >= 0 else np.full(len(index), 999)).astype(np.float32),
         "heads_before": np.cumsum(levels > 0).astype(np.float32),
     }
+    under = np.where(has, kinds[:, safe], 0)
     for at, name in enumerate(_HEADING_KINDS):
-        columns[f"under_{name}"] = np.where(has, kinds[safe, at], 0)
-        columns[f"heads_{name}"] = kinds[:, at]
+        columns[f"under_{name}"] = under[at]
+        columns[f"heads_{name}"] = kinds[at]
     columns["under_h2_known"] = _kind_above(levels, kinds, 2)
     return columns
 
@@ -178,7 +180,7 @@ def _kind_above(levels: Floats, kinds: Floats, most: int) -> Floats:
     """Return the kind of the last heading of the first levels, which lesser headings do not end."""
     index = np.arange(len(levels))
     last = np.maximum.accumulate(np.where((levels > 0) & (levels <= most), index, -1))
-    named = np.where(kinds.any(1), kinds.argmax(1) + 1, 0)
+    named = np.where(kinds.any(0), kinds.argmax(0) + 1, 0)
     return np.where(last >= 0, named[np.maximum(last, 0)], -1).astype(np.float32)
 
 

@@ -159,7 +159,7 @@ def _scores(text: str, script: str) -> defaultdict[str, float]:
                 scores[code] += weight
     for code, vocabulary in tables.vocabulary.items():
         if code in scores:
-            scores[code] += _VOCABULARY_WEIGHT * sum(1 for word in spoken if word in vocabulary)
+            scores[code] += _VOCABULARY_WEIGHT * sum(map(vocabulary.__contains__, spoken))
     special = [letter for letter in folded if letter > "\x7f" and letter.isalpha()]
     for code in scores:
         own = tables.letters[code]

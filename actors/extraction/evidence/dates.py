@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
+from functools import lru_cache
 
 from actors.extraction.assets import months
 
@@ -50,7 +51,11 @@ def day(text: str, *, month_first: bool = False) -> str:
 
     It is the day where the text was written: no offset is applied. `month_first` reads 3/4/2019 as of the Americans.
     """
-    text = text[:MAX_CHARS]
+    return _day(text[:MAX_CHARS], month_first=month_first)
+
+
+@lru_cache(1024)
+def _day(text: str, *, month_first: bool) -> str:
     if epoch := _EPOCH.match(text):
         return _checked(datetime.fromtimestamp(int(epoch[1]), UTC).date())
     return next((iso_date for _, _, iso_date in dates_in(text, month_first=month_first)), "")

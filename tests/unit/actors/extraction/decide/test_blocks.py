@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from actors.extraction.decide.blocks import Block, blocks, count_words
+from actors.extraction.decide.blocks import Block, blocks, count_words, words_in
 from actors.extraction.parse import tree
 
 URL = "https://site.example/page"
@@ -119,3 +121,8 @@ def test_walks_trees_deeper_than_calls_may_nest() -> None:
     found = of("<div><b>" * 100_000 + "deep")
 
     assert [block.text for block in found] == ["deep"]
+
+
+@given(st.text(st.characters(max_codepoint=0x7F)))
+def test_a_text_of_ascii_alone_has_the_words_that_it_has_beside_others(text: str) -> None:
+    assert [*words_in(text), "\u00e9"] == words_in(f"{text} \u00e9")
