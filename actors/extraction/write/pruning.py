@@ -131,7 +131,7 @@ def is_content_image(element: Element) -> bool:
 
 def _is_decoration(picture: Element, holder: Element) -> bool:
     sizes = (picture.attr("width") or "", picture.attr("height") or "")
-    if any(size.rstrip("px").isdigit() and int(size.rstrip("px")[:6]) <= _MAX_ICON_PX for size in sizes):
+    if any(size.rstrip("px").isdecimal() and int(size.rstrip("px")[:6]) <= _MAX_ICON_PX for size in sizes):
         return True
     names = f"{picture.attr('class') or ''} {picture.attr('id') or ''} {holder.attr('class') or ''}".lower()
     return _DECORATION.search(names) is not None

@@ -166,6 +166,7 @@ def test_links_for_programs_keep_their_address() -> None:
         ("<p>a</p><img src=/i.png>", "a"),
         ("<p>a</p><img src='javascript:x' alt=b><img src='data:image/gif;base64,x' alt=b>", "a"),
         ("<p>a</p><img src=/i.png alt=b width=16>", "a"),
+        ("<p>a</p><img src=/i.png alt=b width=²>", "a\n\n![b](https://example.org/i.png)"),
         ("<p>a</p><img src=/i.png alt=b class=avatar>", "a"),
         ("<div><a href=/x><img src=/p.png alt=Prev></a> <a href=/y><img src=/n.png alt=Next></a></div><p>a</p>", "a"),
         ("<p>a</p><img src=/i.png alt=Home>", "a\n\n![Home](https://example.org/i.png)"),
