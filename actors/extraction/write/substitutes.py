@@ -168,8 +168,8 @@ def _is_content(player: Element, address: str) -> bool:
 
 def _name(player: Element, address: str, hidden: Mapping[Element, Hiding]) -> str:
     if player.tag == "blockquote":
-        said = one_line(words(player, hidden, _MAX_NAME_CHARS), _MAX_NAME_CHARS)
-        return f"Post: {said}" if said else "Post"
+        text = one_line(words(player, hidden, _MAX_NAME_CHARS), _MAX_NAME_CHARS)
+        return f"Post: {text}" if text else "Post"
     if _IS_MAP.search(address):
         kind = "Map"
     elif player.tag == "audio" or _IS_SOUND.search(address):
