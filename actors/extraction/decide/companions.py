@@ -37,6 +37,16 @@ _PAID_CHARS, _PAID_WORDS = 30, 80
 """Characters of a label that says that somebody has paid for what it stands on, and words of such a thing at most: the
 same label above an article stands on what is shown beside it."""
 
+_COUNTED = re.compile(
+    r"\d[\d.,]{0,12}\s?k?\s?(?:(?:points?|comments?|answers?|(?:up)?votes?|views?|kommentare?|antworten|punkte?"
+    r"|réponses?|commentaires?|vues|comentarios?|comentários?|respuestas?|respostas?|votos?|commenti|risposte"
+    r"|комментари\w{0,4}|ответ\w{0,4}|просмотр\w{0,4})\b|条?评论|回答|浏览|コメント)",
+    re.IGNORECASE,
+)
+_COUNTED_WORDS, _MANY_COUNTED = 25, 5
+"""Words at most of a line that says how many read, answered or liked what stands above it, and how many such lines a
+page has whose parts are of that kind."""
+
 _NOTE_WORDS = 60
 
 
@@ -46,7 +56,7 @@ def companions(arrays: BlockArrays, kept: Kept) -> Kept:
     for rule in (_code, _named, _announced):
         for blocks in rule(arrays, whole):
             whole[blocks] = True
-    return (whole | _paid_labels(arrays, whole)) & ~kept
+    return (whole | _paid_labels(arrays, whole) | _counted(arrays, whole)) & ~kept
 
 
 def _code(arrays: BlockArrays, kept: Kept) -> Iterator[slice]:
@@ -121,3 +131,12 @@ def _paid_labels(arrays: BlockArrays, kept: Kept) -> Kept:
         inside = slice(arrays.first[around], arrays.end[around])
         labels[at] = kept[inside].any() and arrays.tokens[inside].sum() <= _PAID_WORDS
     return labels
+
+
+def _counted(arrays: BlockArrays, kept: Kept) -> Kept:
+    """Return the lines that say how many answered or liked each of the things that were kept in a list of them."""
+    lines = np.zeros(len(kept), np.bool_)
+    before = np.concatenate(([False], kept[:-1]))
+    for at in np.flatnonzero(before & ~kept & (arrays.tokens <= _COUNTED_WORDS)).tolist():
+        lines[at] = _COUNTED.search(arrays.blocks[at].text) is not None
+    return lines if lines.sum() >= _MANY_COUNTED else np.zeros_like(lines)

@@ -38,6 +38,7 @@ _WAY = re.compile(
 _SOURCES = ("data-src", "data-lazy-src", "data-original", "data-url", "data-lazy", "data-hi-res-src", "data-orig-file")
 _SOURCE_SETS = ("data-srcset", "data-lazy-srcset", "srcset")
 _PICTURES = "img,amp-img"
+_OF_A_CAROUSEL, _MANY_CAROUSELS = 3, 10
 _EMOJI = re.compile(r"[^\w\s\x00-\x7f][^\w\s\x00-\x7f\ufe0f\u200d]{0,7}")
 _ADDRESS = re.compile(r"(?!data:|about:|blob:|javascript:)\S+", re.IGNORECASE)
 
@@ -131,7 +132,7 @@ def is_content_image(element: Element) -> bool:
 
 def _is_decoration(picture: Element, holder: Element) -> bool:
     sizes = (picture.attr("width") or "", picture.attr("height") or "")
-    if any(size.rstrip("px").isdigit() and int(size.rstrip("px")[:6]) <= _MAX_ICON_PX for size in sizes):
+    if any(size.rstrip("px").isdecimal() and int(size.rstrip("px")[:6]) <= _MAX_ICON_PX for size in sizes):
         return True
     names = f"{picture.attr('class') or ''} {picture.attr('id') or ''} {holder.attr('class') or ''}".lower()
     return _DECORATION.search(names) is not None
@@ -140,6 +141,9 @@ def _is_decoration(picture: Element, holder: Element) -> bool:
 def resolve_images(body: Element) -> None:
     """Set the real address and a plain name of each picture of a pruned tree; remove those that lack one of them."""
     sources = set[str]()
+    if len(body.select(_PICTURES)) >= _MANY_CAROUSELS * _OF_A_CAROUSEL:
+        for extra in _rest_of_carousels(body):
+            extra.extract()
     for picture in body.select(_PICTURES):
         alt = _name_of(picture)
         source = _source(picture)
@@ -150,6 +154,21 @@ def resolve_images(body: Element) -> None:
         else:
             sources.add(source)
             picture.replace_with(Element("img", {"src": source, "alt": alt}))
+
+
+def _rest_of_carousels(body: Element) -> list[Element]:
+    """Return the pictures behind the first of each run without a text between, where a page has many such runs.
+
+    Its cards show more of the same thing when somebody turns them over.
+    """
+    runs = [list[Element]()]
+    for node in body.descendants:
+        if isinstance(node, Element) and node.tag in ("img", "amp-img"):
+            runs[-1].append(node)
+        elif runs[-1] and isinstance(node, Text) and not node.data.isspace():
+            runs.append([])
+    long = [run[1:] for run in runs if len(run) >= _OF_A_CAROUSEL]
+    return [picture for rest in long for picture in rest] if len(long) >= _MANY_CAROUSELS else []
 
 
 def _source(picture: Element) -> str:

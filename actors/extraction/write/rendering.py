@@ -14,6 +14,7 @@ from actors.extraction.select.words import LOWERED, NUMBER, RAISED
 _BREAK = "---"
 _TICKS = re.compile(r"`+")
 _FENCE = re.compile(r"[\s>]*(`{3,}|~{3,})")
+_HEADING = re.compile(r"#{1,6} ")
 _SPACE = r"&#(?:160|819\d|820[0-2]|823[239]|8287|12288);"
 """A space that is none of ASCII, as turbohtml writes it in headings."""
 
@@ -124,7 +125,8 @@ def _readable(markdown: str) -> str:
             continue
         fence = ticks[1] if ticks else ""
         shown = line if fence else _without_needless(line)
-        if shown or (lines and lines[-1]):
+        is_repeated = shown.startswith("#") and lines[-2:] == [shown, ""] and _HEADING.match(shown) is not None
+        if not is_repeated and (shown or (lines and lines[-1])):
             lines.append(shown)
     return "\n".join(lines)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 
 from msgspec import Struct
@@ -12,9 +12,17 @@ from turbohtml import Element, Node, Text
 from actors.extraction.decide.content import Content
 from actors.extraction.parse.addresses import on_the_web
 from actors.extraction.parse.text import one_line
+from actors.extraction.parse.visibility import Hiding
+from actors.extraction.select.words import words
 from actors.extraction.write.rendering import Verbatim
 
-_PLAYERS = "iframe,video,audio,amp-iframe"
+_PLAYERS = (
+    "iframe,video,audio,amp-iframe,"
+    "blockquote[cite][class*=embed],blockquote[class*=tweet],blockquote[class*=toot],blockquote[class*=-embed],"
+    "blockquote[class*=-media]"
+)
+"""What shows something of another place; a post is quoted until a script draws it."""
+
 _MAX_PLAYERS = 500
 _MAX_NAME_CHARS = 120
 _MAX_TEXT_BESIDE = 100
@@ -38,6 +46,7 @@ _SERVES = re.compile(
 )
 """What else stands in frames, for the site and not for the text."""
 
+_MEDIA = ("video", "audio")
 _IS_MAP = re.compile(_WORD.format("maps?|openstreetmap"), re.IGNORECASE)
 _IS_SOUND = re.compile(r"audio|podcast|sound|spotify|music|radio|\.mp3|\.m4a|\.ogg", re.IGNORECASE)
 _IS_VIDEO = re.compile(r"video|player|vimeo|tube", re.IGNORECASE)
@@ -77,7 +86,7 @@ class Substitute(Struct, frozen=True):
 
 
 def substitutes(
-    body: Element, content: Content, hidden: Container[object], base: str, own: Verbatim
+    body: Element, content: Content, hidden: Mapping[Element, Hiding], base: str, own: Verbatim
 ) -> list[Substitute]:
     """Mark the places of what stands among what was kept, and is shown, before the tree is pruned."""
     if not content.holders:
@@ -114,7 +123,7 @@ def _says(parent: Element, rate: str) -> bool:
 
 
 def _players(
-    body: Element, content: Content, hidden: Container[object], base: str, own: Verbatim
+    body: Element, content: Content, hidden: Mapping[Element, Hiding], base: str, own: Verbatim
 ) -> Iterator[Substitute]:
     known = set[str]()
     for player in body.select(_PLAYERS)[:_MAX_PLAYERS]:
@@ -122,36 +131,45 @@ def _players(
         if not address or address in known or not _is_content(player, address):
             continue
         outer = _outermost(player, content, hidden)
-        if outer is None or not _stands_among(outer, content) or len(outer.text.strip()) > _MAX_TEXT_BESIDE:
+        if player in content.holders or outer is None or not _stands_among(outer, content):
+            continue
+        if len(outer.text.strip()) - len(player.text) > _MAX_TEXT_BESIDE:
             continue
         known.add(address)
         place = own.element("")
         outer.insert_before(place)
-        yield Substitute(place, _name(player, address), address)
+        yield Substitute(place, _name(player, address, hidden), address)
 
 
 def _address(player: Element, base: str) -> str:
-    sources = [player, *islice(player.iter_elements("source"), 1)] if player.tag in ("video", "audio") else [player]
-    for element in sources:
-        for name, value in element.attrs.items():
-            if _SOURCE.fullmatch(name) and isinstance(value, str) and (address := on_the_web(base, value.strip())):
-                return address
-    return ""
+    if player.tag == "blockquote":
+        links = [link.attr("href") for link in player.iter_elements("a")][-1:]
+        names = [player.attr("cite"), *(value for name, value in player.attrs.items() if name.endswith("permalink"))]
+    else:
+        sources = [player, *(islice(player.iter_elements("source"), 1) if player.tag in _MEDIA else ())]
+        links = []
+        names = [value for one in sources for name, value in one.attrs.items() if _SOURCE.fullmatch(name)]
+    addresses = (on_the_web(base, each.strip()) for each in (*names, *links) if isinstance(each, str))
+    return next(filter(None, addresses), "")
 
 
 def _is_content(player: Element, address: str) -> bool:
     attributes = player.attrs
     if player.tag == "video":
         return not ("muted" in attributes and ("loop" in attributes or "autoplay" in attributes))  # an ornament
-    if player.tag == "audio":
+    if player.tag in ("audio", "blockquote"):
         return True
-    if any((player.attr(side) or "").isdigit() and int(player.attr(side) or 0) < _MAX_TRACKER_PX for side in _SIDES):
+    sides = (player.attr(side) or "" for side in _SIDES)
+    if any(side.isdecimal() and int(side[:6]) < _MAX_TRACKER_PX for side in sides):
         return False
     place = address.partition("//")[2]
     return _SERVES.search(place.partition("?")[0]) is None and _PLAYS.search(place) is not None
 
 
-def _name(player: Element, address: str) -> str:
+def _name(player: Element, address: str, hidden: Mapping[Element, Hiding]) -> str:
+    if player.tag == "blockquote":
+        text = one_line(words(player, hidden, _MAX_NAME_CHARS), _MAX_NAME_CHARS)
+        return f"Post: {text}" if text else "Post"
     if _IS_MAP.search(address):
         kind = "Map"
     elif player.tag == "audio" or _IS_SOUND.search(address):
@@ -164,7 +182,7 @@ def _name(player: Element, address: str) -> str:
     return f"{kind}: {title}" if title else kind
 
 
-def _ratings(body: Element, content: Content, hidden: Container[object], own: Verbatim) -> Iterator[Substitute]:
+def _ratings(body: Element, content: Content, hidden: Mapping[Element, Hiding], own: Verbatim) -> Iterator[Substitute]:
     for element in body.select(_RATED)[:_MAX_RATINGS]:
         name = next((value for each in _NAMES if (value := element.attr(each))), "")
         rating = _RATING.search(name) if len(name) <= _MAX_RATED_CHARS else None
@@ -184,7 +202,7 @@ def _ratings(body: Element, content: Content, hidden: Container[object], own: Ve
         yield Substitute(place, f"★ {rate}/{most}", rate=rate)
 
 
-def _outermost(element: Element, content: Content, hidden: Container[object]) -> Element | None:
+def _outermost(element: Element, content: Content, hidden: Mapping[Element, Hiding]) -> Element | None:
     """Return the outermost element that holds this one and no kept text; None where nobody sees it, or near nothing."""
     outer = element
     for around in (element, *element.ancestors):

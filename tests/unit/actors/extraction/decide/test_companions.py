@@ -11,6 +11,7 @@ from actors.extraction.decide.companions import companions
 from actors.extraction.parse import tree
 
 MENU = "<ul><li><a href=/x>x</a><li><a href=/y>y</a></ul>"
+POST = "<div><p>a</p><div>5 points by Ann | x</div></div>"
 SPANS = "<pre>x<div>y</div>z</pre>"
 
 
@@ -32,6 +33,9 @@ SPANS = "<pre>x<div>y</div>z</pre>"
         (f"<p>a b c d:</p>{MENU}", "a", ""),
         ("<p>a<ul><li>x<li>y</ul>", "a", ""),
         ("<p>a b:<ul><li>x<li>y</ul>", "a", ""),
+        (5 * POST, "a", 5 * "5 points by Ann | x"),
+        (4 * POST, "a", ""),
+        (5 * POST.replace("points", "pages"), "a", ""),
     ],
 )
 def test_code_terms_and_what_is_announced_go_with_what_was_kept(body: str, kept: str, expected: str) -> None:

@@ -21,6 +21,7 @@ from tests.unit.actors.extraction.write.pages import markdown
         ),
         ("<audio controls><source src=/a.mp3></audio>", "[Audio](https://example.org/a.mp3)"),
         ("<video src=/a.mp4 controls aria-label='Our video'></video>", "[Our video](https://example.org/a.mp4)"),
+        ("<video src=/a.mp4 width=² height=99999999999></video>", "[Video](https://example.org/a.mp4)"),
         ("<video src=/a.mp4 autoplay muted loop></video>", ""),
         ("<video src='blob:https://example.org/1'></video>", ""),
         ("<iframe src='javascript:embed()'></iframe><iframe src='data:text/html,embed'></iframe>", ""),
@@ -33,6 +34,16 @@ from tests.unit.actors.extraction.write.pages import markdown
 )
 def test_players_and_maps_among_the_content_are_links(embedded: str, expected: str) -> None:
     assert markdown(f"<div><p>a</p>{embedded}<p>b</p></div>") == "\n\n".join(filter(None, ("a", expected, "b")))
+
+
+def test_a_post_that_was_left_out_is_a_link_to_it() -> None:
+    post = (
+        "<blockquote class=a-tweet><p>Warp and weft</p>Ann, <a href='https://example.net/ann/1'>May 1</a></blockquote>"
+    )
+
+    left_out = markdown(f"<div><p>a</p>{post}<p>b</p></div>", "Warp and weft", "Ann, May 1")
+
+    assert left_out == "a\n\n[Post: Warp and weft Ann, May 1](https://example.net/ann/1)\n\nb"
 
 
 def test_a_player_stands_once_and_in_its_line() -> None:

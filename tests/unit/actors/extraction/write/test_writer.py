@@ -46,6 +46,7 @@ from tests.unit.actors.extraction.write.pages import URL, content, markdown, wri
         ),
         ("<b><p>a</p><pre>b</pre></b>", "a\n\n```\nb\n```"),
         ("<h2><b>a</b></h2><p>b</p>", "## a\n\nb"),
+        ("<h2>a</h2><div><h2>a</h2></div><p>b</p><h2>a</h2><h3>a</h3><p>b</p>", "## a\n\nb\n\n## a\n\n### a\n\nb"),
         ("<p>a&nbsp;b</p>", "a b"),
         ("<p>&nbsp;&#12288;a&#12288;b&#160;</p><p>&#8195;<b>&nbsp;</b>c</p>", "a b\n\nc"),
         ("<h3>Final&nbsp;Words</h3><p>b</p><h3>&nbsp;</h3><p>c</p>", "### Final Words\n\nb\n\nc"),
@@ -166,6 +167,7 @@ def test_links_for_programs_keep_their_address() -> None:
         ("<p>a</p><img src=/i.png>", "a"),
         ("<p>a</p><img src='javascript:x' alt=b><img src='data:image/gif;base64,x' alt=b>", "a"),
         ("<p>a</p><img src=/i.png alt=b width=16>", "a"),
+        ("<p>a</p><img src=/i.png alt=b width=²>", "a\n\n![b](https://example.org/i.png)"),
         ("<p>a</p><img src=/i.png alt=b class=avatar>", "a"),
         ("<div><a href=/x><img src=/p.png alt=Prev></a> <a href=/y><img src=/n.png alt=Next></a></div><p>a</p>", "a"),
         ("<p>a</p><img src=/i.png alt=Home>", "a\n\n![Home](https://example.org/i.png)"),
@@ -174,6 +176,13 @@ def test_links_for_programs_keep_their_address() -> None:
 )
 def test_pictures_that_say_something_are_kept(body: str, expected: str) -> None:
     assert markdown(body) == expected
+
+
+@pytest.mark.parametrize(("cards", "pictures"), [(10, 10), (9, 27)])
+def test_of_the_carousels_of_many_cards_the_first_picture_is_kept(cards: int, pictures: int) -> None:
+    card = "<div><img src=/{0}a.png alt=a> <img src=/{0}b.png alt=b><p><img src=/{0}c.png alt=c></p>{0}</div>"
+
+    assert markdown("".join(map(card.format, range(cards)))).count("![") == pictures
 
 
 @pytest.mark.parametrize(
