@@ -259,6 +259,19 @@ def test_what_is_decided_about_a_button_holds_while_it_hides_the_rest_of_the_pag
     assert it.js("clicked") == 1
 
 
+def test_what_is_decided_about_a_button_holds_while_its_page_notes_where_it_is_scrolled(it: Driving) -> None:
+    it.show(
+        "<form onsubmit='return false'><p style='height:3000px'>Long</p><button id=b>Send</button></form><script>let clicked = 0;"
+        "onscroll = () => history.replaceState(null, '', `#${Math.round(scrollY)}`); b.onclick = () => { clicked += 1 }</script>"
+    )
+    send = it.id_of("Send")
+    decided = it.do(DescribeField(element_id=send), FieldDescribed).facts.digest
+    ask = AskBrowser(do=Click(element_id=send, session_id=it.session), caller="driver", expects=decided)
+    it.web.portal.call(it.web.actor.ask_session, ask)
+
+    assert it.js("[clicked, location.hash !== '']") == [1, True]
+
+
 def test_what_pops_up_in_a_label_is_none_of_its_words(it: Driving) -> None:
     it.show(
         "<label>Day <input id=d> <span id=s></span></label><script>d.onpointerdown = () => {"

@@ -111,13 +111,16 @@ weft.part((view) => {
     }
   }
 
+  // The address of the page without the place on it, which many note in it as they are scrolled.
+  const address = () => location.href.split('#')[0];
+
   // Where a link or the form of a button or field leads.
   function targetOf(element) {
     const link = element.closest('a[href], area[href]');
     if (link) return resolved(view.attribute(link, 'href'));
     const around = form(element);
     const given = view.attribute(element, 'formaction') ?? (around ? view.attribute(around, 'action') : null);
-    return around ? resolved(given || location.href) : '';
+    return around ? resolved(given || address()) : '';
   }
 
   function factsOf(element) {
@@ -130,7 +133,7 @@ weft.part((view) => {
       language: text(element.closest('[lang]')?.getAttribute('lang') ?? '', 20),
     };
     // A field stays the same one when something secret is put into it.
-    const same = { ...facts, type: typeOf(element, false), secret: false };
+    const same = { ...facts, url: address(), type: typeOf(element, false), secret: false };
     return { ...facts, near: nearOf(element), digest: view.sha256(JSON.stringify(same)) };
   }
 
