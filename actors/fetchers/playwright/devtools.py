@@ -18,6 +18,9 @@ from actors.fetchers.playwright import faults
 T = TypeVar("T")
 
 _WORLD_NAME = "weft"
+FRAME_WORLD_NAME = "weft frame"
+"""The world in frames: nodes that are taken into that of the page, to mark them, have the classes of its window."""
+
 _WAY_SELECTOR = "weftway"
 _PATIENCE_S = 5.0
 """How long a page may take to answer before it counts as hung; a large bundle keeps a slow machine that busy."""
@@ -89,6 +92,7 @@ class IsolatedWorld:
 
     cdp: Cdp
     frame: str
+    name: str = _WORLD_NAME
     crashed: bool = field(default=False, init=False)
     _waits: set[anyio.CancelScope] = field(default_factory=set[anyio.CancelScope], init=False)
     _context: int = field(default=0, init=False)
@@ -124,15 +128,16 @@ class IsolatedWorld:
         return await self._own_context()
 
     async def install(self, source: str) -> None:
-        """Run a script in our own world at the beginning of every later document of the page.
+        """Run a script in our own worlds at the beginning of every later document of the page, and of its frames.
 
         Raises:
             playwright.async_api.Error: the page or the browser is gone.
         """
         with self._waiting(_PATIENCE_S):
             await self.cdp.send("Page.enable")  # without it the script is taken, and never run
-            parameters = {"source": source, "worldName": _WORLD_NAME}
-            await self.cdp.send("Page.addScriptToEvaluateOnNewDocument", parameters)
+            for where, name in (("self === top", _WORLD_NAME), ("self !== top", FRAME_WORLD_NAME)):
+                parameters = {"source": f"if ({where}) {{ {source}\n}}", "worldName": name}
+                await self.cdp.send("Page.addScriptToEvaluateOnNewDocument", parameters)
 
     async def evaluate_in_page(self, expression: str, kind: type[T], otherwise: T) -> T:
         """Evaluate among the page's own scripts, which may have tampered with the value; `otherwise` for nonsense."""
@@ -176,7 +181,7 @@ class IsolatedWorld:
 
     async def _own_context(self) -> int:
         if not self._context:
-            parameters = {"frameId": self.frame, "worldName": _WORLD_NAME}
+            parameters = {"frameId": self.frame, "worldName": self.name}
             created = await self.cdp.send("Page.createIsolatedWorld", parameters)
             self._context = int(created["executionContextId"])
         return self._context

@@ -222,10 +222,12 @@ AWAY = "position:absolute;width:1px;height:1px;overflow:hidden"
         ("<div><label>Wifi</label></div><div><p><button role=switch></button></p></div>", ["Wifi"]),
         ("<div><label>Pair</label></div><p><button role=switch></button></p><p><button role=switch></button></p>", ["", ""]),
         ("<input type=radio id=r><label for=r title='4 stars'>★</label><button title=Remove>🗑</button>", ["4 stars", "Remove"]),
+        ("<p>Size: <input type=radio name=g> Small <input type=radio name=g> Large</p>", ["Large", "Small"]),
+        ("<label for=b>Speed</label><span id=b role=combobox tabindex=0 aria-labelledby=o>Slow</span><div hidden><i id=o role=option>Slow</i></div>", ["Speed"]),
         ("<img tabindex=0 role=button alt=Office src=marker-icon.png>", ["Office"]),
         ("<div onclick='0' style='width:90px'><div style='cursor:pointer'>1</div><div style='cursor:pointer'>2</div></div>", ["1", "1 2", "2"]),
     ],
-    ids=["transparent", "tick", "trap", "out of reach", "hidden beside", "hidden before", "around", "by its label", "by a label of none", "two beside a label", "signs", "picture", "listened to above"],
+    ids=["transparent", "tick", "trap", "out of reach", "hidden beside", "hidden before", "around", "by its label", "by a label of none", "two beside a label", "signs", "words behind", "named by its option", "picture", "listened to above"],
 )  # fmt: skip
 def test_what_a_page_draws_is_told_by_the_label_of_what_it_stands_for(
     it: Driving, markup: str, labels: list[str]
@@ -259,6 +261,19 @@ def test_what_is_decided_about_a_button_holds_while_it_hides_the_rest_of_the_pag
     assert it.js("clicked") == 1
 
 
+def test_what_is_decided_about_a_button_holds_while_its_page_notes_where_it_is_scrolled(it: Driving) -> None:
+    it.show(
+        "<form onsubmit='return false'><p style='height:3000px'>Long</p><button id=b>Send</button></form><script>let clicked = 0;"
+        "onscroll = () => history.replaceState(null, '', `#${Math.round(scrollY)}`); b.onclick = () => { clicked += 1 }</script>"
+    )
+    send = it.id_of("Send")
+    decided = it.do(DescribeField(element_id=send), FieldDescribed).facts.digest
+    ask = AskBrowser(do=Click(element_id=send, session_id=it.session), caller="driver", expects=decided)
+    it.web.portal.call(it.web.actor.ask_session, ask)
+
+    assert it.js("[clicked, location.hash !== '']") == [1, True]
+
+
 def test_what_pops_up_in_a_label_is_none_of_its_words(it: Driving) -> None:
     it.show(
         "<label>Day <input id=d> <span id=s></span></label><script>d.onpointerdown = () => {"
@@ -277,7 +292,7 @@ def test_what_pops_up_in_a_label_is_none_of_its_words(it: Driving) -> None:
     [
         (
             "<input id=n aria-label=Amount><script>n.oninput = () => { n.value = '' };"
-            "n.onkeydown = (event) => { event.preventDefault(); n.value += event.key }</script>"
+            "n.onkeydown = (event) => { event.preventDefault(); if (event.key.length === 1) n.value += event.key }</script>"
         ),
         (
             "<p id=p></p><script>const root = p.attachShadow({ mode: 'closed' }); root.innerHTML = '<input aria-label=Amount>';"
@@ -291,8 +306,10 @@ def test_what_pops_up_in_a_label_is_none_of_its_words(it: Driving) -> None:
             "<input id=n aria-label=Amount><p id=p></p><script>n.oninput = () => { p.append(n.value); n.value = '' };"
             "Object.defineProperty(n, 'typed', { get: () => p.textContent })</script>"
         ),
+        "<input id=n placeholder=Amount><script>n.onfocus = () => { n.placeholder = '' }</script>",
+        "<input aria-label=Amount><script>const m = document.querySelector('input'), n = {}; m.onkeyup = () => { n.value = m.value }</script>",
     ],
-    ids=["keys alone", "closed root", "sign by sign", "once"],
+    ids=["keys alone", "closed root", "sign by sign", "once", "asks no more", "heard of by keys"],
 )
 def test_a_field_that_was_decided_about_is_typed_into(it: Driving, markup: str) -> None:
     it.show(markup)
@@ -304,6 +321,22 @@ def test_a_field_that_was_decided_about_is_typed_into(it: Driving, markup: str) 
     it.web.portal.call(it.web.actor.ask_session, ask)
 
     assert it.js("n.typed ?? n.value") == "12.5"
+
+
+def test_what_is_offered_for_words_is_waited_for_and_told(it: Driving) -> None:
+    it.show(
+        "<input id=n aria-label=Day><script>let offered = 'Today', due; n.oninput = () => { clearTimeout(due);"
+        "due = setTimeout(() => { offered = n.value + '!' }, 300) }; n.onkeydown = ({ key }) => { if (key === 'Enter') n.value = offered }</script>"
+    )
+    acted = it.do(TypeText(element_id=it.id_of("Day"), text="Monday", submit=True), Acted)
+
+    assert "holds “Monday!” now" in acted.changed
+
+
+def test_what_comes_of_a_click_is_waited_for_where_handlers_are_the_only_scripts(it: Driving) -> None:
+    it.show("<button onclick=\"setTimeout(() => { this.textContent = 'Gone' }, 300)\">Go</button>")
+
+    assert "Gone" in it.click("Go").changed
 
 
 def test_a_list_that_becomes_another_as_it_is_opened_is_told_as_such(it: Driving) -> None:

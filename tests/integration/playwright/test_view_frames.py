@@ -99,3 +99,13 @@ def test_the_longest_id_is_one_that_the_tools_take(web: Viewing) -> None:
     assert len(names) == 3
     assert all(name.count(".") == 3 for name in names)
     assert max(map(len, names)) <= 200
+
+
+@pytest.mark.parametrize("listens", ["document", "document.body", "document.querySelector('main')"])
+def test_a_frame_that_listens_for_clicks_is_read(web: Viewing, listens: str) -> None:
+    web.show(
+        framed(web, "same", f"<main><p><button>Buy</button></main><script>{listens}.onclick = () => {{}}</script>")
+    )
+
+    assert web.labels() == {"frame_payment.button_buy": "Buy"}
+    assert web.at("frame_payment.button_buy", "element => element.textContent") == "Buy"

@@ -14,12 +14,16 @@ from actors.fetchers.playwright.devtools import script
 from actors.fetchers.playwright.operations import drawn_controls, keyboard, pointer
 from actors.fetchers.playwright.operations.acting import on_element
 from actors.fetchers.playwright.operations.context import TabContext
+from actors.fetchers.playwright.stability import FOR_BRISK_STEP
 from bus.seal import UnsealError
 from protocol.browsers.operations import SelectOption, SetValue, TypeText, UploadFile, typed_in
 from protocol.browsers.results import Acted
 
 _FIELD = "element_id"
 _CHOOSER_MS = 3_000.0
+_HEARD_S = 2.0
+"""How long a page may take to offer what the words that were typed stand for, before they are sent."""
+
 
 _KIND = """element => {
   const tag = element.localName, type = tag === 'input' ? element.type : tag;
@@ -95,10 +99,17 @@ async def type_text(op: TabContext, do: TypeText) -> Acted:
         if do.sealed is None:
             outcome = outcome or await _instead(element, text)
         if do.submit:
-            await element.press("Enter", timeout=pointer.CLICK_MS, no_wait_after=True)
+            outcome = await _submitted(op, element, text, outcome)
         return outcome
 
     return await on_element(op, do.element_id, typed)
+
+
+async def _submitted(op: TabContext, element: ElementHandle, text: str, outcome: str) -> str:
+    """Press Enter once the page has heard of the words, and say what the field holds where it made others of them."""
+    await op.tab.settle(FOR_BRISK_STEP, op.until(_HEARD_S))
+    await element.press("Enter", timeout=pointer.CLICK_MS, no_wait_after=True)
+    return await _instead(element, text) or outcome if text and await _held(element) else outcome
 
 
 async def set_value(op: TabContext, do: SetValue) -> Acted:
@@ -168,6 +179,7 @@ async def _entered(op: TabContext, element: ElementHandle, do: TypeText | SetVal
     sealed = isinstance(do, TypeText) and do.sealed is not None
     before = None if sealed else await _held(element)
     outcome = await _put(op, element, do.element_id, text if lines else text.replace("\n", " "))
+    await op.tab.page.keyboard.press("Shift")  # many a page looks at a field when a key is let go, whichever it is
     held = None if sealed else await _held(element)
     if held is not None and _differ(held, text) and (held == before if held else await _is_unheard(op)):
         return await keyboard.type_into(op.tab.page, element, text, lines=lines)

@@ -6,6 +6,7 @@
     '.loading', '[class*="spinner" i]', '.placeholder-glow',
   ].join(',');
   const FIELDS = 'input, select, textarea, [role="spinbutton"]', BUTTONS = 'a, button, [role="button"]';
+  const HANDLERS = ['load', 'click', 'mousedown', 'pointerdown', 'keydown', 'keyup', 'input', 'change', 'submit'].map((name) => `[on${name}]`).join();
   const WORDS = /^(loading|please wait|one moment|just a second|laden|wird geladen|chargement|cargando|carregando|caricamento)\b[\s.…]*$/i;
   // A page may call an element like that; what is ours is no element.
   const known = Object.hasOwn(globalThis, '__weft') ? globalThis.__weft : (globalThis.__weft = begin());
@@ -63,7 +64,7 @@
   }
 
   function programs() {
-    let count = leads() ? 1 : 0;
+    let count = leads() || document.querySelector(HANDLERS) ? 1 : 0;
     for (const script of document.scripts)
       if (/^$|module|javascript|ecmascript/i.test(script.type)) count += 1;
     return count;

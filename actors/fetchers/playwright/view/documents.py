@@ -18,6 +18,7 @@ from msgspec import Struct
 from playwright.async_api import ElementHandle, Error, Frame
 
 from actors.fetchers.playwright.devtools import (
+    FRAME_WORLD_NAME,
     CrashedError,
     HungError,
     IsolatedWorld,
@@ -179,14 +180,14 @@ class TabDocument(Struct, frozen=True):
         own = await cdp_of_frame(self.tab.page.context, frame)
         if own is not None:
             tree = await own.send("Page.getFrameTree")
-            return IsolatedWorld(own, str(tree["frameTree"]["frame"]["id"]))
+            return IsolatedWorld(own, str(tree["frameTree"]["frame"]["id"]), FRAME_WORLD_NAME)
         cdp, context = self.world.cdp, await self.world.context()
         called = {"expression": _calling("at", {"way": way}), "contextId": context}
         response = await cdp.send("Runtime.evaluate", called)
         if "objectId" not in response["result"]:
             return None
         node = (await cdp.send("DOM.describeNode", {"objectId": response["result"]["objectId"]}))["node"]
-        return IsolatedWorld(cdp, str(node["frameId"])) if "frameId" in node else None
+        return IsolatedWorld(cdp, str(node["frameId"]), FRAME_WORLD_NAME) if "frameId" in node else None
 
     async def _run(self, expression: str) -> _ScriptResult | None:
         if not self.prefix:

@@ -97,7 +97,7 @@ weft.part((view) => {
     for (const one of siblings(element).slice(0, FIELDS)) {
       const type = typeOf(one);
       if (type === 'hidden') continue;
-      const words = [said(one, 'autocomplete', 40), type, said(one, 'name', 60), said(one, 'placeholder', 60), ...shownLabels(one)];
+      const words = [said(one, 'autocomplete', 40), type, said(one, 'name', 60), text(view.placeholderOf(one), 60), ...shownLabels(one)];
       fields.push(text(words.filter(Boolean).join(' '), FIELD_CHARS));
     }
     return fields;
@@ -111,26 +111,29 @@ weft.part((view) => {
     }
   }
 
+  // The address of the page without the place on it, which many note in it as they are scrolled.
+  const address = () => location.href.split('#')[0];
+
   // Where a link or the form of a button or field leads.
   function targetOf(element) {
     const link = element.closest('a[href], area[href]');
     if (link) return resolved(view.attribute(link, 'href'));
     const around = form(element);
     const given = view.attribute(element, 'formaction') ?? (around ? view.attribute(around, 'action') : null);
-    return around ? resolved(given || location.href) : '';
+    return around ? resolved(given || address()) : '';
   }
 
   function factsOf(element) {
     const facts = {
       url: location.href, tag: view.tag(element), type: typeOf(element), name: said(element, 'name'), id: said(element, 'id'),
       autocomplete: said(element, 'autocomplete'), inputmode: said(element, 'inputmode'), pattern: said(element, 'pattern'),
-      maxlength: element.maxLength >= 0 ? element.maxLength : null, placeholder: said(element, 'placeholder') || said(element, 'aria-placeholder'),
+      maxlength: element.maxLength >= 0 ? element.maxLength : null, placeholder: text(view.placeholderOf(element), CHARS) || said(element, 'aria-placeholder'),
       label: labelOf(element), role: roleOf(element), title: said(element, 'title'), heading: headingOf(element),
       form_fields: fieldsOf(element), target: targetOf(element), secret: view.wasSecret.has(element) && typeOf(element) !== 'password',
       language: text(element.closest('[lang]')?.getAttribute('lang') ?? '', 20),
     };
     // A field stays the same one when something secret is put into it.
-    const same = { ...facts, type: typeOf(element, false), secret: false };
+    const same = { ...facts, url: address(), type: typeOf(element, false), secret: false };
     return { ...facts, near: nearOf(element), digest: view.sha256(JSON.stringify(same)) };
   }
 

@@ -11,7 +11,7 @@ weft.part((view) => {
     const page = Array.from(crypto.getRandomValues(new Uint8Array(6)), (byte) => byte.toString(36)).join('');
     return globalThis.__weftView = {
       page, snapshots: 0, owners: new WeakMap(), byId: new Map(), numbers: new Map(), secret: new WeakSet(), clickable: new WeakSet(), seeded: false,
-      next: 1, byNumber: new Map(), fresh: new Map(),
+      next: 1, byNumber: new Map(), fresh: new Map(), placeholders: new WeakMap(),
     };
   }
 

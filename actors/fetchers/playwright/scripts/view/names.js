@@ -56,7 +56,7 @@ weft.part((view) => {
     const texts = [];
     for (const id of ids.trim().split(/\s+/).slice(0, 5)) {
       const found = root.getElementById?.(id);
-      if (found && !(kind === 'select' && element.contains(found))) texts.push(found.getAttribute('aria-label') || (found.matches(CONTROL) ? '' : textOf(found, CHARS, element, true)));
+      if (found && !(kind === 'select' && (element.contains(found) || found.matches('[role="option"]')))) texts.push(found.getAttribute('aria-label') || (found.matches(CONTROL) ? '' : textOf(found, CHARS, element, true)));
     }
     return view.clean(texts.join(' '));
   }
@@ -103,8 +103,25 @@ weft.part((view) => {
 
   function hinted(element) {
     for (const name of ['title', 'placeholder', 'aria-placeholder', 'data-placeholder', 'data-tooltip', 'data-original-title', 'data-label']) {
-      const words = view.clean(element.getAttribute(name) ?? '');
+      const words = name === 'placeholder' ? placeholderOf(element) : view.clean(element.getAttribute(name) ?? '');
       if (words) return words;
+    }
+    return '';
+  }
+
+  // What a field asks for; many a page takes that away while the field has the focus.
+  function placeholderOf(element) {
+    const words = view.clean(element.getAttribute('placeholder') ?? '');
+    if (words) view.known.placeholders.set(element, words);
+    return words || (view.known.placeholders.get(element) ?? '');
+  }
+
+  // The words right behind a box to tick, up to the next control.
+  function behind(element) {
+    for (let other = element.nextSibling, on = 0; other && on < 3; other = other.nextSibling, on++) {
+      if (view.isElement(other) && (view.matches(other, BESIDE) || view.find(other, BESIDE) || other.localName === 'br')) return '';
+      const words = view.isElement(other) ? (shows(other) ? textOf(other) : '') : other.nodeType === Node.TEXT_NODE ? view.clean(other.data) : '';
+      if (words) return words.length <= 60 ? words : '';
     }
     return '';
   }
@@ -183,8 +200,8 @@ weft.part((view) => {
     const meant = kind === 'input' || kind === 'select' || kind === 'editor' ? drawnFor(element) : '';
     if (meant) return meant;
     const content = AS_CONTENT.has(kind) && element.localName !== 'input' ? textOf(element) : '';
-    return (SAYING.test(content) && content) || hinted(element) || content || (AS_CONTENT.has(kind) ? pictured(element) : beside(element)) || (FIELDS.has(kind) ? around(element) : '') || carried(element);
+    return (SAYING.test(content) && content) || hinted(element) || content || (AS_CONTENT.has(kind) ? pictured(element) : beside(element)) || (kind === 'checkbox' || kind === 'radio' ? behind(element) : '') || (FIELDS.has(kind) ? around(element) : '') || carried(element);
   }
 
-  Object.assign(view, { textOf, labelText, nameOf, shows, classed, iconOf });
+  Object.assign(view, { textOf, labelText, placeholderOf, nameOf, shows, classed, iconOf });
 });
