@@ -8,8 +8,6 @@ from collections.abc import AsyncGenerator
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
-import frontmatter
-
 from bus.bus import Requester
 from protocol.collection_views import AskCollection, AskSource, CollectionView, SourceContent, SourceInfo
 from protocol.collections import SourceKind
@@ -104,6 +102,8 @@ def index_file(view: CollectionView, sources: list[tuple[SourceInfo, str]]) -> b
 
 
 def _with_facts(markdown: str, facts: dict[str, Any]) -> bytes:
+    import frontmatter  # noqa: PLC0415 - costs every start 25 ms
+
     # Every value is one line, so that none can end the front matter.
     text = frontmatter.dumps(frontmatter.Post(markdown, **facts), sort_keys=False, allow_unicode=True, width=10_000)
     return f"{text}\n".encode(errors="replace")

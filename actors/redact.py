@@ -42,18 +42,25 @@ _FORMS = re.compile(
     r"|A(?:KIA|SIA)[0-9A-Z]{16}|AIza[\w-]{30,64}|xox[abeprs]-[\w-]{10,255}|hf_\w{20,64}|ya29\.[\w-]{20,512}"
     r"|weft_[a-z0-9]{12}_\w{1,128}|eyJ[\w-]{8,4096}\.[\w-]{8,8192}(?:\.[\w-]{0,4096})?)"
 )
-_FORM_BEGINNINGS = (
-    *("sk-", "sk_", "pk-", "pk_", "rk-", "rk_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-"),
-    *("AKIA", "ASIA", "AIza", "xox", "hf_", "ya29.", "weft_", "eyJ"),
+_FORM_BEGINNINGS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("_", ("sk_", "pk_", "rk_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "hf_", "weft_")),
+    ("k-", ("sk-", "pk-", "rk-")),
+    ("", ("glpat-", "AKIA", "ASIA", "AIza", "xox", "ya29.", "eyJ")),
 )
+"""How the forms begin, by what stands in all of some."""
+
 _PRIVATE_KEY = re.compile(r"(-----BEGIN [A-Z ]{0,32}PRIVATE KEY-----)[^-]{1,16384}(?=-----END|$)")
 _HEADER_LINE = re.compile(
     r"\b((?:set-)?cookie2?\s{0,4}:\s{0,4}(?=[\w.-]{1,128}=)|(?:proxy-)?authorization\s{0,4}:\s{0,4})[^\r\n]{1,8192}",
     re.IGNORECASE,
 )
 _SCHEME = re.compile(r"\b(bearer|basic)(\s{1,4})([\w.~+/=-]{8,4096})", re.IGNORECASE)
+# A value is looked for first, and its name before it: there are few of those, and many words that could be names.
+_VALUE = re.compile(r"[=:](?<=[\w.\-\"'\s].)(?=\s{0,4}[\"']?[^\s\"'<>&;,]{6})")
 # Possessive: what ends a name is no part of one, so that a shorter name would do no better.
-_NAMED = re.compile(r"\b([\w.-]{2,64}+)([\"']?\s{0,4}[=:]\s{0,4}[\"']?)([^\s\"'<>&;,]{6,4096})")
+_NAME = re.compile(r"\b[\w.-]{2,64}+[\"']?\s{0,4}\Z")
+_NAME_SPAN = 64 + 1 + 4
+_NAMED = re.compile(r"([\w.-]{2,64}+)([\"']?\s{0,4}[=:]\s{0,4}[\"']?)([^\s\"'<>&;,]{6,4096})")
 _RANDOM = re.compile(r"[A-Za-z0-9+/_=-]{40,512}")
 _RANDOM_SWITCHES = 0.45
 """From which share of neighbours that differ in kind (capital, small, digit) a long word is no word: keys have 0.6."""
@@ -109,7 +116,7 @@ def text(words: str) -> str:
     words = _PRIVATE_KEY.sub(rf"\1{REDACTED}", words)
     words = _ADDRESS.sub(lambda match: url(match[0]), words)
     # That a page has no such words is told at a hundredth of the cost. To their forms, i is an i with and without dot.
-    if any(beginning in words for beginning in _FORM_BEGINNINGS):
+    if any(common in words and any(one in words for one in beginnings) for common, beginnings in _FORM_BEGINNINGS):
         words = _FORMS.sub(REDACTED, words)
     folded = words.casefold().replace("\u0131", "i").replace("i\u0307", "i")
     if "cookie" in folded or "authorization" in folded:
@@ -118,7 +125,7 @@ def text(words: str) -> str:
         words = _SCHEME.sub(
             lambda match: f"{match[1]}{match[2]}{REDACTED}" if _has_digit(match[3]) else match[0], words
         )
-    words = _NAMED.sub(_named, words)
+    words = _without_named(words)
     return _RANDOM.sub(lambda match: REDACTED if _is_random(match[0]) else match[0], words)
 
 
@@ -141,6 +148,18 @@ def _header(name: str, value: str) -> str:
 
 def _query(query: str) -> str:
     return _PAIR.sub(lambda pair: f"{pair[1]}={REDACTED}" if is_secret(pair[1]) else pair[0], query)
+
+
+def _without_named(words: str) -> str:
+    """Replace the values of telling names."""
+    pieces, end = list[str](), 0
+    for value in _VALUE.finditer(words):
+        at = value.start()
+        name = _NAME.search(words, max(end, at - _NAME_SPAN), at) if at >= end else None
+        if name is not None and (pair := _NAMED.match(words, name.start())) is not None:
+            pieces += words[end : name.start()], _named(pair)
+            end = pair.end()
+    return "".join((*pieces, words[end:])) if pieces else words
 
 
 def _named(pair: re.Match[str]) -> str:

@@ -54,12 +54,14 @@ class HearingClient(Client):
         super().__init__()
         self._prompt = WeakKeyDictionary[Subscription, OnArrival]()
 
-    def hand_over(self, subscription: Subscription, arrived: OnArrival) -> None:
-        """Call `arrived`, the callback of a subscription, right where its messages are read: it waits for nothing.
+    async def subscribe_promptly(self, subject: str, arrived: OnArrival, **options: Any) -> Subscription:
+        """Call `arrived` with each message right where it is read: it waits for nothing.
 
-        nats-py queues them for a task of the subscription, which is a turn of the loop more for each call and answer.
+        nats-py queues them for a task of the subscription, which is a turn of the loop more for each message.
         """
+        subscription = await self.subscribe(subject, cb=arrived, **options)
         self._prompt[subscription] = arrived
+        return subscription
 
     async def _process_msg(self, sid: int, subject: bytes, reply: bytes, data: bytes, headers: bytes) -> None:
         subscription = self._subs.get(sid)

@@ -237,7 +237,7 @@ class HeardKeys:
             self.add(message.subject.removeprefix(f"{self._stream}."))
 
         with translated_errors():
-            subscription = await client.subscribe(f"{self._stream}.>", cb=arrived)
+            subscription = await client.subscribe_promptly(f"{self._stream}.>", arrived)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._read_after_each_connect, names)
             try:
@@ -281,7 +281,7 @@ class BucketSignal:
             self._signal.set()
 
         with translated_errors():
-            subscription = await client.subscribe(f"{stream}.>", cb=arrived)
+            subscription = await client.subscribe_promptly(f"{stream}.>", arrived)
         try:
             yield
         finally:

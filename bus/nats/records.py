@@ -201,7 +201,7 @@ class JournalRecords:
             signal.set()
 
         with translated_errors():
-            subscription = await self._client.subscribe(f"{self._stream}.{_ALL}", cb=arrived)
+            subscription = await self._client.subscribe_promptly(f"{self._stream}.{_ALL}", arrived)
         self._listening.add(signal)
         try:
             yield signal.wait

@@ -183,7 +183,7 @@ async def get_batch(client: HearingClient, stream: str, subject: str, sequence: 
             complete.set()
 
     inbox = client.new_inbox()
-    subscription = await client.subscribe(inbox, cb=arrived)
+    subscription = await client.subscribe_promptly(inbox, arrived)
     try:
         request = {"seq": sequence, "batch": count, "max_bytes": MAX_BATCH_BYTES, "next_by_subj": subject}
         await client.publish(_subject(client, stream), msgspec.json.encode(request), reply=inbox)

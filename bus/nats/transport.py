@@ -233,12 +233,13 @@ class NatsTransport:
                 BusMessage(message.subject, message.data, inbox_of(message.reply), headers, headers.get("Status", ""))
             )
 
+        client = self._client
+        options: dict[str, Any] = {"queue": queue, "pending_msgs_limit": self._pending_limit}
         with translated_errors():
-            subscription = await self._client.subscribe(
-                subject, queue=queue, cb=arrived, pending_msgs_limit=self._pending_limit
-            )
-        if prompt:
-            self._client.hand_over(subscription, arrived)
+            if prompt:
+                subscription = await client.subscribe_promptly(subject, arrived, **options)
+            else:
+                subscription = await client.subscribe(subject, cb=arrived, **options)
         return Listener(self._client, subscription)
 
     async def flush(self) -> None:

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Final
 from urllib.parse import unquote, urlsplit
 
-import frontmatter
 import msgspec
 from msgspec import Struct
 
@@ -204,6 +203,8 @@ class CrawlSite(TaskTemplate[CrawlInputs]):
 
     def folder(self, result: Any) -> Iterable[tuple[str, str]]:
         """Return a file for every page, by its path, with what is known of it as front matter."""
+        import frontmatter  # noqa: PLC0415 - costs every start 25 ms
+
         taken = Counter[str]()
         for item in _read(result).items:
             if item.error is None:

@@ -107,6 +107,9 @@ def test_bodies(body: bytes, content_type: str, recorded: object) -> None:
         ("send bearer 31d4d96e407aad42", "send bearer [redacted]"),
         ("password=swordfish", "password=[redacted]"),
         ('"api_key": "k3y0fm1ne"', '"api_key": "[redacted]"'),
+        ("x:token=4b5f8a2c", "x:token=[redacted]"),
+        ("key=0ne0ne1 a = {'password' : 'hunter22'}", "key=[redacted] a = {'password' : '[redacted]'}"),
+        (f"{'long-' * 20}.token=\n4b5f8a2c", f"{'long-' * 20}.token=\n[redacted]"),
         ("-----BEGIN RSA PRIVATE KEY-----\nMIIB\n-----END", "-----BEGIN RSA PRIVATE KEY-----[redacted]-----END"),
         ("MIICXAIBAAKBgQCqGKukO1De7zhZj6H0qtjTkVxwTCpvKe4eCZ0FPqri0cb2", "[redacted]"),
         # What only speaks of credentials stays as it is.
