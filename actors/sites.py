@@ -49,7 +49,12 @@ def key_of(profile: str, site: str) -> str:
 
 def owned_key(owner: str, profile: str, site: str) -> str:
     """Return the key of somebody's profile at a site in a bucket; two of them never share one."""
-    return f"{_escaped(_NO_TOKEN, owner)}/{key_of(profile, site)}"
+    return f"{owner_prefix(owner)}{key_of(profile, site)}"
+
+
+def owner_prefix(owner: str) -> str:
+    """Return how all of somebody's keys in such a bucket begin."""
+    return f"{_escaped(_NO_TOKEN, owner)}/"
 
 
 def host_key(host: str) -> str:

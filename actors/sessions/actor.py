@@ -29,6 +29,7 @@ from protocol.pages import BrowsePage, PageBrowsed
 from protocol.sessions import (
     CHANGE,
     LEASE,
+    MAX_LOGINS,
     MAX_STATE_BYTES,
     OPENED,
     PASS,
@@ -54,7 +55,6 @@ from protocol.sessions import (
 from protocol.subject_kinds import Bucket, Subject
 from protocol.tiers import BROWSER
 
-MAX_LISTED = 500
 MAX_GRANTS = 50
 
 PAUSE_S = 2.0
@@ -116,7 +116,8 @@ class LoginsActor(Actor):
 
         Raises:
             FaultError: VALIDATION_INVALID_REQUEST, when nothing of it is of use at the site, or one that is shared with
-                the caller has its name; AUTH_MISSING_SESSION, when the key of the caller has ended.
+                the caller has its name; AUTH_MISSING_SESSION, when the key of the caller has ended;
+                CONFIG_STORAGE_FULL.
         """
         await self._ended_keys.check(request.caller)
         domain, address = site_of(request.domain), request.address
@@ -152,7 +153,7 @@ class LoginsActor(Actor):
             for one in await self._vault.usable(request.caller)
             if request.profile is None or one.saved.profile == request.profile
         ]
-        return SessionList(sessions=tuple(map(_status, wanted[:MAX_LISTED])), more=len(wanted[MAX_LISTED:]))
+        return SessionList(sessions=tuple(map(_status, wanted[:MAX_LOGINS])), more=len(wanted[MAX_LOGINS:]))
 
     @handles(subjects.SESSION_HEALTH, at_once=16)
     async def health(self, request: NamedSession) -> SessionStatus:

@@ -13,15 +13,17 @@ from msgspec.structs import replace
 
 from actors.login_merge import fitting, merged
 from actors.sessions import rules
-from actors.sites import key_of, owned_key
+from actors.sites import key_of, owned_key, owner_prefix
 from bus.stores import KeyChange, KeyTable
 from protocol.faults import Code, FaultError, fault
-from protocol.sessions import LoginChange, LoginGrant, LoginLeased, SavedSession, SessionState
+from protocol.sessions import MAX_LOGINS, LoginChange, LoginGrant, LoginLeased, SavedSession, SessionState
 
 log = structlog.stdlib.get_logger()
 
 NOT_SAVED = "session_not_saved"
 CUT = "session_state_cut"
+
+FULL: Final = f"You have {MAX_LOGINS} saved logins, which is all that may be kept: forget one first."
 
 TRIES: Final = 20
 """How often a change is tried: so many fetches of the same login may end at the same moment."""
@@ -105,9 +107,15 @@ class LoginVault(Struct, frozen=True):
         return sorted(usable, key=lambda one: (one.saved.profile, one.saved.domain, not one.is_owner, one.saved.owner))
 
     async def put(self, saved: SavedSession) -> SavedSession:
-        """Save a login in place of what its owner had under that name, and go on sharing it with the same callers."""
+        """Save a login in place of what its owner had under that name, and go on sharing it with the same callers.
+
+        Raises:
+            FaultError: CONFIG_STORAGE_FULL, where its owner has as many others as may be kept.
+        """
         key = owned_key(saved.owner, saved.profile, saved.domain)
         former = await self.table.get(key)
+        if (former is None or not rules.known(former.value)) and await self._is_full(saved.owner):
+            raise FaultError(fault(Code.CONFIG_STORAGE_FULL, FULL))
         grants = former.value.grants if former is not None and rules.known(former.value) else ()
         saved = replace(saved, grants=grants, epoch=new_epoch())
         await self.table.put(key, saved)
@@ -159,6 +167,9 @@ class LoginVault(Struct, frozen=True):
             latest = _latest(lease, entry)
             if latest is None:
                 return None
+            if not latest.created and await self._is_full(lease.owner):
+                log.warning(NOT_SAVED, site=lease.site, reason="too many logins")
+                return None
             kept = _changed(latest, change, now)
             try:
                 await self.table.put(key, kept, revision=entry.revision if entry else None if unreadable else 0)
@@ -168,6 +179,13 @@ class LoginVault(Struct, frozen=True):
             return kept
         log.warning(NOT_SAVED, site=lease.site, reason="too many at once")
         return None
+
+    async def _is_full(self, owner: str) -> bool:
+        """Return whether a caller has as many logins as may be kept."""
+        names = [name for name in await self.table.names() if name.startswith(owner_prefix(owner))]
+        if len(names) < MAX_LOGINS:  # those that were forgotten among them
+            return False
+        return len([one async for one in self._all(lambda name: name.startswith(owner_prefix(owner)))]) >= MAX_LOGINS
 
     async def _all(self, wanted: Callable[[str], bool]) -> AsyncGenerator[SavedSession]:
         for name in sorted(filter(wanted, await self.table.names())):

@@ -155,7 +155,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         example=_EXAMPLE,
         scope=Scope.SESSIONS,
         tag=Tag.SESSIONS,
-        errors=_INSIDE,
+        errors=_INSIDE | {507},
     ),
     Endpoint(
         method="GET",

@@ -12,6 +12,7 @@ import pytest
 
 from actors.actor import grant_of, handlers
 from actors.fetchers.logins import Logins
+from actors.sessions import vault
 from actors.sessions.actor import LoginsActor
 from actors.settings import Settings
 from actors.sites import owned_key
@@ -132,6 +133,21 @@ async def test_a_login_that_was_saved_is_listed_and_stands_well() -> None:
         assert mine.sessions == (saved,)
         assert [one.profile for one in everything.sessions] == ["me", "you"]
         assert await world.health() == saved
+
+
+async def test_a_key_has_so_many_logins_and_forgetting_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vault, "MAX_LOGINS", 2)
+    async with running() as world:
+        for profile in ("me", "you"):
+            await world.save(profile=profile)
+        with pytest.raises(FaultError) as full:
+            await world.save(profile="third")
+        again, others = await world.save(profile="you"), await world.save(profile="third", caller="key-b")
+        await world.bus.call(subjects.SESSION_DELETE, ME)
+        third = await world.save(profile="third")
+
+        assert full.value.fault.code is Code.CONFIG_STORAGE_FULL
+        assert [one.profile for one in (again, others, third)] == ["you", "third", "third"]
 
 
 async def test_no_value_is_ever_told_or_lies_in_the_open() -> None:
