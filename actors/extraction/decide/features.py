@@ -207,7 +207,7 @@ def _address_features(url: str) -> dict[str, float]:
 
 
 def _declared_features(page: Page) -> dict[str, float]:
-    data = " ".join(script.text for script in page.root.select("script[type='application/ld+json']"))[:_MAX_DATA]
+    data = page.once(features_similarity.linked_data)[:_MAX_DATA]
     types = {
         part.strip(" \"'\n").lower() for pair in _DATA_TYPE.findall(data) for part in (pair[0] or pair[1]).split(",")
     }

@@ -46,8 +46,13 @@ def similarity_columns(page: Page, arrays: BlockArrays) -> Columns:
     return columns
 
 
+def linked_data(page: Page) -> str:
+    """Return the JSON-LD of a page as it is written."""
+    return " ".join(script.text for script in page.root.select(_DATA))
+
+
 def _texts(page: Page) -> dict[str, list[str]]:
-    data = " ".join(script.text for script in page.root.select(_DATA))[:_MAX_DATA]
+    data = page.once(linked_data)[:_MAX_DATA]
     texts: dict[str, list[str]] = {"title": [], "description": [], "body": []}
     for match in _STATED.finditer(data):
         texts["description" if match["name"] == "description" else "body"].append(_plain(match["text"]))
