@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 
 from msgspec import Struct
-from turbohtml import Element, Node, Text
+from turbohtml import Element, Text
 
 from actors.extraction.decide.content import Content
 from actors.extraction.parse.addresses import on_the_web
@@ -96,30 +96,37 @@ def substitutes(
 
 def write_substitutes(substitutes: list[Substitute]) -> None:
     """Write them into a pruned tree; a rating only where its place does not say the figure."""
-    rates = dict[Node | None, set[str]]()
-    for one in substitutes:
-        if one.rate:
-            rates.setdefault(one.place.parent, set()).add(one.rate)
+    rates = dict[Element, list[Substitute]]()
     for one in substitutes:
         parent = one.place.parent
-        if not isinstance(parent, Element):
-            continue
-        if one.address:
-            link = Element("a", {"href": one.address}, [Text(one.text)])
-            if parent.tag in _HOLDS_PARAGRAPHS:
-                one.place.replace_with(Element("p", None, [link]))
+        if isinstance(parent, Element) and one.address:
+            _write_link(one, parent)
+        elif isinstance(parent, Element):
+            rates.setdefault(parent, []).append(one)
+    for parent, ratings in rates.items():
+        text = _text_around(parent)
+        is_scale = len({one.rate for one in ratings}) >= _MANY_RATINGS
+        for one in ratings:
+            if is_scale or one.rate in text:
+                one.place.extract()
             else:
-                one.place.replace_with(Text(" "), link, Text(" "))
-        elif _says(parent, one.rate) or len(rates[parent]) >= _MANY_RATINGS:
-            one.place.extract()
-        else:
-            one.place.replace_with(Text(f" {one.text} "))
+                one.place.replace_with(Text(f" {one.text} "))
+                text += one.text
 
 
-def _says(parent: Element, rate: str) -> bool:
+def _write_link(one: Substitute, parent: Element) -> None:
+    link = Element("a", {"href": one.address}, [Text(one.text)])
+    if parent.tag in _HOLDS_PARAGRAPHS:
+        one.place.replace_with(Element("p", None, [link]))
+    else:
+        one.place.replace_with(Text(" "), link, Text(" "))
+
+
+def _text_around(parent: Element) -> str:
+    """Return the text of an element, or that of what holds it where that is no more than a card."""
     around = parent.parent
     text = around.text if isinstance(around, Element) else ""
-    return rate in (text if len(text) <= _MAX_CARD_CHARS else parent.text)
+    return text if len(text) <= _MAX_CARD_CHARS else parent.text
 
 
 def _players(
