@@ -25,6 +25,7 @@ _PLAYERS = (
 
 _MAX_PLAYERS = 500
 _MAX_NAME_CHARS = 120
+_MAX_POST_CHARS = 80
 _MAX_TEXT_BESIDE = 100
 """Characters of the words of controls that may stand around a player; more are those of a part that was left out."""
 
@@ -49,7 +50,7 @@ _SERVES = re.compile(
 _MEDIA = ("video", "audio")
 _IS_MAP = re.compile(_WORD.format("maps?|openstreetmap"), re.IGNORECASE)
 _IS_SOUND = re.compile(r"audio|podcast|sound|spotify|music|radio|\.mp3|\.m4a|\.ogg", re.IGNORECASE)
-_IS_VIDEO = re.compile(r"video|player|vimeo|tube", re.IGNORECASE)
+_IS_VIDEO = re.compile(r"video|vimeo|tube", re.IGNORECASE)
 _SOURCE = re.compile(r"(?:data-(?:[a-z]+-)*)?src(?:-[a-z]+)*")
 """The attributes that hold the address of a frame, which scripts and banners for consent keep in names of their own."""
 
@@ -175,14 +176,15 @@ def _is_content(player: Element, address: str) -> bool:
 
 def _name(player: Element, address: str, hidden: Mapping[Element, Hiding]) -> str:
     if player.tag == "blockquote":
-        text = one_line(words(player, hidden, _MAX_NAME_CHARS), _MAX_NAME_CHARS)
+        text = one_line(words(player, hidden, _MAX_POST_CHARS), _MAX_POST_CHARS)
         return f"Post: {text}" if text else "Post"
     if _IS_MAP.search(address):
         kind = "Map"
     elif player.tag == "audio" or _IS_SOUND.search(address):
         kind = "Audio"
     else:
-        kind = "Video" if player.tag == "video" or _IS_VIDEO.search(address) else "Embedded page"
+        is_video = player.tag == "video" or _IS_VIDEO.search(address) is not None
+        kind = "Video" if is_video else "Player" if "player" in address.lower() else "Embedded page"
     title = one_line(player.attr("title") or player.attr("aria-label") or "", _MAX_NAME_CHARS)
     if kind.lower() in title.lower():
         return title
