@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 
 from msgspec import Struct
-from turbohtml import Element, Text
+from turbohtml import Element, Node, Text
 
 from actors.extraction.decide.content import Content
 from actors.extraction.parse.addresses import on_the_web
@@ -133,15 +133,17 @@ def _text_around(parent: Element) -> str:
 def _players(
     body: Element, content: Content, hidden: Mapping[Element, Hiding], base: str, own: Verbatim
 ) -> Iterator[Substitute]:
-    known = set[str]()
+    known, beside = set[str](), dict[Node | None, bool]()
     for player in body.select(_PLAYERS)[:_MAX_PLAYERS]:
         address = _address(player, base)
         if not address or address in known or not _is_content(player, address):
             continue
         outer = _outermost(player, content, hidden)
-        if player in content.holders or outer is None or not _stands_among(outer, content):
+        if player in content.holders or outer is None:
             continue
-        if len(outer.text.strip()) - len(player.text) > _MAX_TEXT_BESIDE:
+        if outer.parent not in beside:
+            beside[outer.parent] = _stands_among(outer, content)
+        if not beside[outer.parent] or len(outer.text.strip()) - len(player.text) > _MAX_TEXT_BESIDE:
             continue
         known.add(address)
         place = own.element("")
