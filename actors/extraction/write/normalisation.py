@@ -332,10 +332,10 @@ def _flatten(table: Element) -> None:
 
 def _is_line(row: Element) -> bool:
     """Return whether the cells of a row are words of one line, as a number and what it counts."""
+    if row.select_one(_NOT_IN_LINES) is not None or len(row.text) > _MAX_LINE_CHARS:
+        return False
     cells = [cell for cell in row.children if isinstance(cell, Element) and cell.tag in ("td", "th")]
-    return sum(1 for cell in cells if cell.text.strip()) > 1 and (
-        len(row.text) <= _MAX_LINE_CHARS and row.select_one(_NOT_IN_LINES) is None
-    )
+    return sum(1 for cell in cells if cell.text.strip()) > 1
 
 
 def _rewrite(table: Element, read: DataTable, own: Verbatim, links: Mapping[str, str]) -> None:

@@ -25,6 +25,7 @@ _PLAYERS = (
 
 _MAX_PLAYERS = 500
 _MAX_NAME_CHARS = 120
+_MAX_POST_CHARS = 80
 _MAX_TEXT_BESIDE = 100
 """Characters of the words of controls that may stand around a player; more are those of a part that was left out."""
 
@@ -49,7 +50,7 @@ _SERVES = re.compile(
 _MEDIA = ("video", "audio")
 _IS_MAP = re.compile(_WORD.format("maps?|openstreetmap"), re.IGNORECASE)
 _IS_SOUND = re.compile(r"audio|podcast|sound|spotify|music|radio|\.mp3|\.m4a|\.ogg", re.IGNORECASE)
-_IS_VIDEO = re.compile(r"video|player|vimeo|tube", re.IGNORECASE)
+_IS_VIDEO = re.compile(r"video|vimeo|tube", re.IGNORECASE)
 _SOURCE = re.compile(r"(?:data-(?:[a-z]+-)*)?src(?:-[a-z]+)*")
 """The attributes that hold the address of a frame, which scripts and banners for consent keep in names of their own."""
 
@@ -96,44 +97,53 @@ def substitutes(
 
 def write_substitutes(substitutes: list[Substitute]) -> None:
     """Write them into a pruned tree; a rating only where its place does not say the figure."""
-    rates = dict[Node | None, set[str]]()
-    for one in substitutes:
-        if one.rate:
-            rates.setdefault(one.place.parent, set()).add(one.rate)
+    rates = dict[Element, list[Substitute]]()
     for one in substitutes:
         parent = one.place.parent
-        if not isinstance(parent, Element):
-            continue
-        if one.address:
-            link = Element("a", {"href": one.address}, [Text(one.text)])
-            if parent.tag in _HOLDS_PARAGRAPHS:
-                one.place.replace_with(Element("p", None, [link]))
+        if isinstance(parent, Element) and one.address:
+            _write_link(one, parent)
+        elif isinstance(parent, Element):
+            rates.setdefault(parent, []).append(one)
+    for parent, ratings in rates.items():
+        text = _text_around(parent)
+        is_scale = len({one.rate for one in ratings}) >= _MANY_RATINGS
+        for one in ratings:
+            if is_scale or one.rate in text:
+                one.place.extract()
             else:
-                one.place.replace_with(Text(" "), link, Text(" "))
-        elif _says(parent, one.rate) or len(rates[parent]) >= _MANY_RATINGS:
-            one.place.extract()
-        else:
-            one.place.replace_with(Text(f" {one.text} "))
+                one.place.replace_with(Text(f" {one.text} "))
+                text += one.text
 
 
-def _says(parent: Element, rate: str) -> bool:
+def _write_link(one: Substitute, parent: Element) -> None:
+    link = Element("a", {"href": one.address}, [Text(one.text)])
+    if parent.tag in _HOLDS_PARAGRAPHS:
+        one.place.replace_with(Element("p", None, [link]))
+    else:
+        one.place.replace_with(Text(" "), link, Text(" "))
+
+
+def _text_around(parent: Element) -> str:
+    """Return the text of an element, or that of what holds it where that is no more than a card."""
     around = parent.parent
     text = around.text if isinstance(around, Element) else ""
-    return rate in (text if len(text) <= _MAX_CARD_CHARS else parent.text)
+    return text if len(text) <= _MAX_CARD_CHARS else parent.text
 
 
 def _players(
     body: Element, content: Content, hidden: Mapping[Element, Hiding], base: str, own: Verbatim
 ) -> Iterator[Substitute]:
-    known = set[str]()
+    known, beside = set[str](), dict[Node | None, bool]()
     for player in body.select(_PLAYERS)[:_MAX_PLAYERS]:
         address = _address(player, base)
         if not address or address in known or not _is_content(player, address):
             continue
         outer = _outermost(player, content, hidden)
-        if player in content.holders or outer is None or not _stands_among(outer, content):
+        if player in content.holders or outer is None:
             continue
-        if len(outer.text.strip()) - len(player.text) > _MAX_TEXT_BESIDE:
+        if outer.parent not in beside:
+            beside[outer.parent] = _stands_among(outer, content)
+        if not beside[outer.parent] or len(outer.text.strip()) - len(player.text) > _MAX_TEXT_BESIDE:
             continue
         known.add(address)
         place = own.element("")
@@ -168,14 +178,15 @@ def _is_content(player: Element, address: str) -> bool:
 
 def _name(player: Element, address: str, hidden: Mapping[Element, Hiding]) -> str:
     if player.tag == "blockquote":
-        text = one_line(words(player, hidden, _MAX_NAME_CHARS), _MAX_NAME_CHARS)
+        text = one_line(words(player, hidden, _MAX_POST_CHARS), _MAX_POST_CHARS)
         return f"Post: {text}" if text else "Post"
     if _IS_MAP.search(address):
         kind = "Map"
     elif player.tag == "audio" or _IS_SOUND.search(address):
         kind = "Audio"
     else:
-        kind = "Video" if player.tag == "video" or _IS_VIDEO.search(address) else "Embedded page"
+        is_video = player.tag == "video" or _IS_VIDEO.search(address) is not None
+        kind = "Video" if is_video else "Player" if "player" in address.lower() else "Embedded page"
     title = one_line(player.attr("title") or player.attr("aria-label") or "", _MAX_NAME_CHARS)
     if kind.lower() in title.lower():
         return title

@@ -19,6 +19,10 @@ from tests.unit.actors.extraction.write.pages import markdown
             "<iframe src=about:blank data-lazy-src='https://example.net/maps/embed?pb=1'></iframe>",
             "[Map](https://example.net/maps/embed?pb=1)",
         ),
+        (
+            "<iframe src='https://example.net/EmbeddedPlayer/album=1'></iframe>",
+            "[Player](https://example.net/EmbeddedPlayer/album=1)",
+        ),
         ("<audio controls><source src=/a.mp3></audio>", "[Audio](https://example.org/a.mp3)"),
         ("<video src=/a.mp4 controls aria-label='Our video'></video>", "[Our video](https://example.org/a.mp4)"),
         ("<video src=/a.mp4 width=² height=99999999999></video>", "[Video](https://example.org/a.mp4)"),
