@@ -8,7 +8,7 @@ from collections.abc import Generator
 
 import pytest
 
-from protocol.browsers.gestures import SetChecked
+from protocol.browsers.gestures import FindText, SetChecked
 from protocol.browsers.operations import Click, DescribeField, GetPageInfo, Hover, SelectOption, SetValue, TypeText
 from protocol.browsers.results import Acted, FieldDescribed, PageInfo
 from protocol.browsers.sessions import AskBrowser
@@ -118,6 +118,16 @@ def test_a_form_that_hides_its_properties_hides_no_option(it: Driving) -> None:
     it.do(SelectOption(element_id=it.id_of("City"), value="Oslo"), Acted)
 
     assert ("City", "Oslo") in told(it)
+
+
+def test_words_are_found_in_a_form_that_hides_its_properties(it: Driving) -> None:
+    names = ["children", "shadowRoot", "innerText", "textContent", "checkVisibility", "scrollIntoView", "parentNode"]
+    it.show(
+        f"<p style='height:2000px'><form>{''.join(f'<input name={name}>' for name in names)}<p>These words</p></form>"
+    )
+
+    assert "in the window" in it.do(FindText(text="These words"), Acted).changed
+    assert it.js("scrollY") > 0
 
 
 @pytest.mark.parametrize("name", ["parentNode", "parentElement", "getAttribute", "hasAttribute"])
