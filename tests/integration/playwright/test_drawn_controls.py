@@ -151,6 +151,23 @@ def test_a_list_with_a_hidden_twin_is_one_list(it: Driving) -> None:
     assert (before, told(it)) == ([("City", "Choose")], [("City", "Rome")])
 
 
+FIELD_WITHIN = "<div id=b role=combobox tabindex=0 aria-label=Tags aria-controls=l style='width:200px;border:1px solid'>Tags <input id=t></div>"
+FIELD_BESIDE = (
+    "<div id=b role=combobox tabindex=0 aria-label=Tags aria-controls=l>-</div><input id=t aria-label=Filter>"
+)
+
+
+@pytest.mark.parametrize("markup", [FIELD_WITHIN, FIELD_BESIDE], ids=["within", "beside"])
+def test_words_are_typed_for_a_list_wherever_its_field_is(it: Driving, markup: str) -> None:
+    it.show(
+        f"{markup}<div id=l role=listbox></div><p id=p></p><script>b.onclick = () => {{ t.focus(); t.oninput() }};"
+        "t.oninput = () => { l.innerHTML = `<div role=option>${t.value || 'Oslo'}</div>`; l.firstChild.onclick = () => { p.textContent = l.textContent } }</script>"
+    )
+    it.do(SelectOption(element_id=it.id_of("Tags"), value="Rome"), Acted)
+
+    assert it.js("p.textContent") == "Rome"
+
+
 def test_what_a_list_makes_of_words_is_told(it: Driving) -> None:
     it.show(
         "<label for=t>Tags</label><input id=t role=combobox aria-controls=l><div id=l role=listbox></div><script>"
