@@ -366,6 +366,16 @@ def test_what_comes_of_a_click_is_waited_for_where_handlers_are_the_only_scripts
     assert "Gone" in it.click("Go").changed
 
 
+def test_a_button_that_pulses_for_ever_is_clicked(it: Driving) -> None:
+    it.show(
+        "<style>@keyframes pulse { to { transform: scale(1.2) } } #b { animation: pulse .4s infinite alternate }</style>"
+        "<p style='height:60px'></p><button id=b>Buy</button><script>let clicked = 0; b.onclick = () => { clicked += 1 }</script>"
+    )
+    it.click("Buy")
+
+    assert it.js("clicked") == 1
+
+
 def test_a_list_that_becomes_another_as_it_is_opened_is_told_as_such(it: Driving) -> None:
     it.show("<button id=b>Month</button><script>b.onpointerdown = () => { b.textContent = 'Year' }</script>")
     month = it.id_of("Month")
