@@ -32,6 +32,7 @@ _CODES = {
 _UNPACKED = "ERR_CONTENT_DECODING_FAILED"
 _TLS = ("ERR_CERT_", "ERR_SSL_", "ERR_BAD_SSL_")
 _CRASHES = ("Page crashed", "Target crashed", "Target closed", "has been closed", "Connection closed")
+_RESTLESS, _PERFORMING = "element is not stable", "performing"
 _DOWNLOAD = "Download is starting"
 _ELSEWHERE = ("context was destroyed", "Cannot find context", "rame was detached", "not attached", "not connected")
 _INTERRUPTED = "interrupted by another navigation"
@@ -88,6 +89,11 @@ FLOODED: Final = fault(
 def is_timeout(error: Error) -> bool:
     """Whether the time that was given is over."""
     return isinstance(error, TimeoutError)
+
+
+def is_restless(error: Error) -> bool:
+    """Whether the time was over before an element stood still; nothing was done to it."""
+    return is_timeout(error) and _RESTLESS in error.message and _PERFORMING not in error.message
 
 
 def is_download(error: Error) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Generator
 
 import pytest
 
-from protocol.browsers.gestures import SetChecked
+from protocol.browsers.gestures import FindText, SetChecked
 from protocol.browsers.operations import Click, DescribeField, GetPageInfo, Hover, SelectOption, SetValue, TypeText
 from protocol.browsers.results import Acted, FieldDescribed, PageInfo
 from protocol.browsers.sessions import AskBrowser
@@ -120,6 +120,16 @@ def test_a_form_that_hides_its_properties_hides_no_option(it: Driving) -> None:
     assert ("City", "Oslo") in told(it)
 
 
+def test_words_are_found_in_a_form_that_hides_its_properties(it: Driving) -> None:
+    names = ["children", "shadowRoot", "innerText", "textContent", "checkVisibility", "scrollIntoView", "parentNode"]
+    it.show(
+        f"<p style='height:2000px'><form>{''.join(f'<input name={name}>' for name in names)}<p>These words</p></form>"
+    )
+
+    assert "in the window" in it.do(FindText(text="These words"), Acted).changed
+    assert it.js("scrollY") > 0
+
+
 @pytest.mark.parametrize("name", ["parentNode", "parentElement", "getAttribute", "hasAttribute"])
 def test_what_a_form_hides_keeps_nobody_from_clicking_in_it(it: Driving, name: str) -> None:
     it.show(
@@ -139,6 +149,23 @@ def test_a_list_with_a_hidden_twin_is_one_list(it: Driving) -> None:
         it.do(SelectOption(element_id=it.id_of("City"), value=name), Acted)
 
     assert (before, told(it)) == ([("City", "Choose")], [("City", "Rome")])
+
+
+FIELD_WITHIN = "<div id=b role=combobox tabindex=0 aria-label=Tags aria-controls=l style='width:200px;border:1px solid'>Tags <input id=t></div>"
+FIELD_BESIDE = (
+    "<div id=b role=combobox tabindex=0 aria-label=Tags aria-controls=l>-</div><input id=t aria-label=Filter>"
+)
+
+
+@pytest.mark.parametrize("markup", [FIELD_WITHIN, FIELD_BESIDE], ids=["within", "beside"])
+def test_words_are_typed_for_a_list_wherever_its_field_is(it: Driving, markup: str) -> None:
+    it.show(
+        f"{markup}<div id=l role=listbox></div><p id=p></p><script>b.onclick = () => {{ t.focus(); t.oninput() }};"
+        "t.oninput = () => { l.innerHTML = `<div role=option>${t.value || 'Oslo'}</div>`; l.firstChild.onclick = () => { p.textContent = l.textContent } }</script>"
+    )
+    it.do(SelectOption(element_id=it.id_of("Tags"), value="Rome"), Acted)
+
+    assert it.js("p.textContent") == "Rome"
 
 
 def test_what_a_list_makes_of_words_is_told(it: Driving) -> None:
@@ -337,6 +364,16 @@ def test_what_comes_of_a_click_is_waited_for_where_handlers_are_the_only_scripts
     it.show("<button onclick=\"setTimeout(() => { this.textContent = 'Gone' }, 300)\">Go</button>")
 
     assert "Gone" in it.click("Go").changed
+
+
+def test_a_button_that_pulses_for_ever_is_clicked(it: Driving) -> None:
+    it.show(
+        "<style>@keyframes pulse { to { transform: scale(1.2) } } #b { animation: pulse .4s infinite alternate }</style>"
+        "<p style='height:60px'></p><button id=b>Buy</button><script>let clicked = 0; b.onclick = () => { clicked += 1 }</script>"
+    )
+    it.click("Buy")
+
+    assert it.js("clicked") == 1
 
 
 def test_a_list_that_becomes_another_as_it_is_opened_is_told_as_such(it: Driving) -> None:

@@ -21,11 +21,13 @@ _SCROLLING_S = 8.0
 _OPTIONS_S = 2.0
 """How long a list that a page draws itself may take to open."""
 
-_EDITABLE = """element => {
-  const typed = element.localName === 'input' && ['text', 'search', 'email', 'tel', 'url'].includes(element.type);
-  return typed && !element.readOnly && !element.disabled ? element.value : null;
+_EDITABLE = """(element, opened) => {
+  const KINDS = ['text', 'search', 'email', 'tel', 'url', 'textarea'];
+  const isField = (one) => /^(?:input|textarea)$/.test(one?.localName ?? '') && KINDS.includes(one.type);
+  const others = opened ? [...element.querySelectorAll('input, textarea'), element.getRootNode().activeElement] : [];
+  return [element, ...others].find((one) => isField(one) && !one.readOnly && !one.disabled) ?? null;
 }"""
-"""What stands in a list that words are typed into, for it to offer what they begin."""
+"""The field that words are typed into, for a list to offer what they begin: itself, or once it is open another."""
 
 _POLL_S = 0.1
 _STEP_S = 0.5
@@ -59,8 +61,10 @@ async def pick(page: Page, element: ElementHandle, wanted: str) -> str:
         await pointer.click(element)
     offered = await listed.offered_soon()
     proposed: tuple[str, ...] = ()
-    if not offered.has_match and (former := await element.evaluate(_EDITABLE)) is not None:
-        before, offered = offered, await _typed_for(page, listed, former)
+    is_open = offered.is_open or bool(offered.options)
+    typed = None if offered.has_match else (await element.evaluate_handle(_EDITABLE, is_open)).as_element()
+    if typed is not None:
+        before, offered = offered, await _typed_for(page, listed, typed)
         proposed = tuple(one for one in offered.options if one not in before.options)
     if not offered.has_match and offered.options:
         offered = await listed.offered_further()
@@ -78,13 +82,13 @@ async def pick(page: Page, element: ElementHandle, wanted: str) -> str:
     return await _kept(listed) if offered.was_chosen else ""
 
 
-async def _typed_for(page: Page, listed: _DrawnList, former: str) -> _OfferedOptions:
+async def _typed_for(page: Page, listed: _DrawnList, field: ElementHandle) -> _OfferedOptions:
     """Type what is wanted, for the list to offer it; where it does not, the former words come back."""
-    before = await listed.offered()
-    await keyboard.type_into(page, listed.element, listed.wanted, lines=False)
+    before, former = await listed.offered(), str(await field.evaluate("field => field.value"))
+    await keyboard.type_into(page, field, listed.wanted, lines=False)
     offered = await listed.offered_soon()
     if not offered.has_match:
-        await keyboard.type_into(page, listed.element, former, lines=False)
+        await keyboard.type_into(page, field, former, lines=False)
     return offered if offered.options else before
 
 

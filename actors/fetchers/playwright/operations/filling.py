@@ -109,7 +109,7 @@ async def _submitted(op: TabContext, element: ElementHandle, text: str, outcome:
     """Press Enter once the page has heard of the words, and say what the field holds where it made others of them."""
     await op.tab.settle(FOR_BRISK_STEP, op.until(_HEARD_S))
     await element.press("Enter", timeout=pointer.CLICK_MS, no_wait_after=True)
-    return await _instead(element, text) or outcome if text and await _held(element) else outcome
+    return await _instead(element, text) or outcome if text and await _value_of(element) else outcome
 
 
 async def set_value(op: TabContext, do: SetValue) -> Acted:
@@ -177,10 +177,10 @@ def _unsealed(op: TabContext, sealed: bytes) -> str:
 async def _entered(op: TabContext, element: ElementHandle, do: TypeText | SetValue, text: str, *, lines: bool) -> str:
     """Put a text into a field, or type it key by key where the page takes nothing else."""
     sealed = isinstance(do, TypeText) and do.sealed is not None
-    before = None if sealed else await _held(element)
+    before = None if sealed else await _value_of(element)
     outcome = await _put(op, element, do.element_id, text if lines else text.replace("\n", " "))
     await op.tab.page.keyboard.press("Shift")  # many a page looks at a field when a key is let go, whichever it is
-    held = None if sealed else await _held(element)
+    held = None if sealed else await _value_of(element)
     if held is not None and _differ(held, text) and (held == before if held else await _is_unheard(op)):
         return await keyboard.type_into(op.tab.page, element, text, lines=lines)
     return outcome
@@ -221,7 +221,7 @@ async def _fill(element: ElementHandle, value: str, *, html: bool) -> str:
 
 async def _instead(element: ElementHandle, text: str) -> str:
     """Say what a field holds where the page has made something else of what was put into it."""
-    held = await _held(element)
+    held = await _value_of(element)
     if held is None or not _differ(held, text):
         return ""
     return f"The field holds “{held[:_HELD_CHARS]}” now, not what was put into it." if held else "The field is empty."
@@ -231,7 +231,7 @@ def _differ(held: str, text: str) -> bool:
     return " ".join(held.split()).casefold() != " ".join(text.split()).casefold()
 
 
-async def _held(element: ElementHandle) -> str | None:
+async def _value_of(element: ElementHandle) -> str | None:
     """Return what a field holds; None where that is a secret, or the field is gone."""
     try:
         held = await element.evaluate(_HELD)

@@ -50,7 +50,8 @@ class Reachability(Struct, frozen=True):
 class PointerTarget(NamedTuple):
     """What is pointed at for an element, and where in it; None is its middle.
 
-    `force` leaves out the checks of Playwright's own, which go in circles in a form that hides its properties.
+    `force` leaves out the checks of Playwright's own, which go in circles in a form that hides its properties, and have
+    no end where the element never stands still.
     """
 
     element: ElementHandle
@@ -104,7 +105,7 @@ def obstruction(reach: Reachability) -> FaultError:
 async def click(element: ElementHandle, *, times: int = 1, right: bool = False) -> str:
     """Click an element so many times, with the left button or the right one."""
     target = await clickable(element)
-    await _pointed_at(element, target)
+    target = await _pointed_at(element, target)
     button: Literal["left", "right"] = "right" if right else "left"
     try:
         await target.element.click(
@@ -120,14 +121,15 @@ async def click(element: ElementHandle, *, times: int = 1, right: bool = False) 
     return ""
 
 
-async def _pointed_at(element: ElementHandle, target: PointerTarget) -> None:
+async def _pointed_at(element: ElementHandle, target: PointerTarget) -> PointerTarget:
     """Move the pointer to what is to be clicked, and wait until it is there: a page may draw it anew for a pointer."""
     with suppress(Error):
-        await _hovered(target)
+        target = await _hovered(target)
     for _ in range(_HOVERED_POLLS):
         if (await reachability(element)).state in _REACHED:
-            return
+            break
         await anyio.sleep(_POLL_S)
+    return target
 
 
 async def hover(element: ElementHandle) -> str:
@@ -140,8 +142,15 @@ async def hover(element: ElementHandle) -> str:
     return ""
 
 
-async def _hovered(target: PointerTarget) -> None:
-    await target.element.hover(timeout=CLICK_MS, position=target.position, force=target.force)
+async def _hovered(target: PointerTarget) -> PointerTarget:
+    """Move the pointer to a target; one that never stands still, as what pulses, is met where it is."""
+    try:
+        await target.element.hover(timeout=CLICK_MS, position=target.position, force=target.force)
+    except Error as error:
+        if target.force or not faults.is_restless(error):
+            raise
+        return await _hovered(target._replace(force=True))
+    return target
 
 
 async def explained(element: ElementHandle, error: Error) -> FaultError | Error:

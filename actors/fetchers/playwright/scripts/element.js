@@ -3,9 +3,17 @@
   const CHARS = 4000, OPTIONS = 200, DEEP = 200;
   const plain = (text) => String(text ?? '').replace(/\s+/g, ' ').trim();
 
+  // A form hides its own properties behind fields of their names: they are read from the prototypes.
+  const of = (type, name) => {
+    const { get, value } = Object.getOwnPropertyDescriptor(type.prototype, name);
+    return (node, ...given) => (get ?? value).call(node, ...given);
+  };
+  const parent = of(Node, 'parentNode'), children = of(Element, 'children'), shadow = of(Element, 'shadowRoot'), isVisible = of(Element, 'checkVisibility');
+  const words = (node) => plain(node instanceof HTMLElement ? of(HTMLElement, 'innerText')(node) : node.textContent);
+
   function shows(node) {
     const box = node.getBoundingClientRect();
-    return node.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && box.width > 0 && box.height > 0;
+    return isVisible(node, { visibilityProperty: true, opacityProperty: true }) && box.width > 0 && box.height > 0;
   }
 
   function checked(node) {
@@ -22,7 +30,7 @@
 
   function read() {
     return {
-      text: plain(element.innerText ?? element.textContent).slice(0, CHARS),
+      text: words(element).slice(0, CHARS),
       value: 'value' in element ? String(element.value ?? '').slice(0, CHARS) : '',
       attribute: wanted === null ? null : element.getAttribute(wanted)?.slice(0, CHARS) ?? null,
       visible: shows(element),
@@ -35,13 +43,12 @@
   // The element or the nearest one around it that scrolls that way.
   function scroller(sideways) {
     const root = document.scrollingElement ?? document.documentElement;
-    // A form hides its own properties behind fields of their names.
-    const { get: parent } = Object.getOwnPropertyDescriptor(Node.prototype, 'parentNode');
-    const above = (node) => (parent.call(node) instanceof ShadowRoot ? parent.call(node).host : parent.call(node));
+    const above = (node) => (parent(node) instanceof ShadowRoot ? parent(node).host : parent(node));
+    const [size, shown] = (sideways ? ['scrollWidth', 'clientWidth'] : ['scrollHeight', 'clientHeight']).map((name) => of(Element, name));
     for (let node = element; node instanceof Element && node !== root; node = above(node)) {
       const style = getComputedStyle(node);
       const rolls = /auto|scroll|overlay/.test(sideways ? style.overflowX : style.overflowY) || node.localName === 'textarea';
-      if (rolls && (sideways ? node.scrollWidth > node.clientWidth : node.scrollHeight > node.clientHeight)) return node;
+      if (rolls && size(node) > shown(node)) return node;
     }
     return root;
   }
@@ -64,7 +71,7 @@
     let text = '';
     const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
     for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-      if (!node.parentElement?.checkVisibility({ visibilityProperty: true })) continue;
+      if (!(parent(node) instanceof Element && isVisible(parent(node), { visibilityProperty: true }))) continue;
       for (let at = 0; at < node.data.length; at++) {
         const blank = /\s/.test(node.data[at]);
         if (blank && (text === '' || text.endsWith(' '))) continue;
@@ -108,16 +115,16 @@
   // The innermost thing that holds the words, which is brought into the window.
   function find() {
     const asked = plain(wanted).toLowerCase();
-    const holds = (node) => plain(node.innerText ?? node.textContent).toLowerCase().includes(asked);
+    const holds = (node) => words(node).toLowerCase().includes(asked);
     let inner = element;
     for (let deep = 0; deep < DEEP; deep++) {
-      const below = [...(inner.shadowRoot?.children ?? []), ...inner.children];
-      const next = below.find((one) => one.checkVisibility?.({ visibilityProperty: true }) && holds(one));
+      const below = [...(shadow(inner)?.children ?? []), ...children(inner)];
+      const next = below.find((one) => isVisible(one, { visibilityProperty: true }) && holds(one));
       if (!next) break;
       inner = next;
     }
     if (!holds(inner)) return { done: false };
-    inner.scrollIntoView({ block: 'center', behavior: 'instant' });
+    of(Element, 'scrollIntoView')(inner, { block: 'center', behavior: 'instant' });
     return { done: true };
   }
 
