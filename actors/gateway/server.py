@@ -210,7 +210,9 @@ class BoundedConnection(HttpToolsProtocol):
 
     def handle_websocket_upgrade(self) -> None:
         """Leave the connection to the WebSocket."""
-        self._others.busy(self.transport)
+        if (refused := self._others.upgraded(self.transport, self.client)) is not None:
+            self._end(refused)
+            return
         self._stop_waiting()
         super().handle_websocket_upgrade()
 

@@ -202,6 +202,7 @@ class ConnectionLimits:
     proxies: Networks = ()
     _open: dict[BaseTransport, str] = field(default_factory=dict[BaseTransport, str], init=False, repr=False)
     _counts: Counter[str] = field(default_factory=Counter[str], init=False, repr=False)
+    _sockets: set[BaseTransport] = field(default_factory=set[BaseTransport], init=False, repr=False)
     _idle: dict[Transport, None] = field(default_factory=dict[Transport, None], init=False, repr=False)
 
     def opened(self, transport: BaseTransport, client: tuple[str, int] | None) -> HttpStatusError | None:
@@ -215,6 +216,16 @@ class ConnectionLimits:
             return too_many("connections of one address", self.most_of_address)
         self._open[transport] = address
         self._counts[address] += 1
+        return None
+
+    def upgraded(self, transport: Transport, client: tuple[str, int] | None) -> HttpStatusError | None:
+        """Count one as a WebSocket, which is never idle, or say why not: of an address they have half of the places."""
+        most, address = max(self.most_of_address // 2, 1), address_of(client)
+        sockets = sum(self._open.get(one) == address for one in self._sockets)
+        if self.most_of_address and sockets >= most and self._is_counted(client):
+            return too_many("WebSockets of one address", most)
+        self.busy(transport)
+        self._sockets.add(transport)
         return None
 
     def idle(self, transport: Transport) -> None:
@@ -240,6 +251,7 @@ class ConnectionLimits:
     def closed(self, transport: BaseTransport) -> None:
         """Count one less; of those that were refused, none was counted."""
         self._idle.pop(cast("Transport", transport), None)
+        self._sockets.discard(transport)
         address = self._open.pop(transport, None)
         if address is None:
             return
