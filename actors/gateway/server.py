@@ -183,6 +183,7 @@ class BoundedConnection(HttpToolsProtocol):
         super().connection_made(cast("asyncio.Transport", transport))
         if (refused := self._others.opened(self.transport, self.client)) is not None:
             self._end(refused)
+        self._others.idle(self.transport)
         self._be_patient()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -209,6 +210,9 @@ class BoundedConnection(HttpToolsProtocol):
 
     def handle_websocket_upgrade(self) -> None:
         """Leave the connection to the WebSocket."""
+        if (refused := self._others.upgraded(self.transport, self.client)) is not None:
+            self._end(refused)
+            return
         self._stop_waiting()
         super().handle_websocket_upgrade()
 
@@ -240,6 +244,7 @@ class BoundedConnection(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """Have the request answered, while its body comes."""
+        self._others.busy(self.transport)
         self._name_host_of_target()
         super().on_headers_complete()
         self._awaited = Awaited.BODY
@@ -248,6 +253,12 @@ class BoundedConnection(HttpToolsProtocol):
         """Have the whole request."""
         super().on_message_complete()
         self._awaited = Awaited.NOTHING
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request, unless it is here."""
+        super().on_response_complete()
+        if self._awaited is not Awaited.BODY and not self._is_answering():
+            self._others.idle(self.transport)
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - uvicorn's words are for a log
         """Refuse what is no request, or one whose head is too large."""

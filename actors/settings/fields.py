@@ -200,8 +200,8 @@ class SystemSettings(Struct, frozen=True, kw_only=True):
         Meta(
             ge=0,
             le=1_000_000,
-            description="Connections of those that one address has at once at most; 0: any number. Those of "
-            "trusted_proxies may have more.",
+            description="Connections of those that one address has at once at most, half of them WebSockets; 0: any "
+            "number. Those of trusted_proxies may have more.",
         ),
     ] = 200
     log_level: Annotated[

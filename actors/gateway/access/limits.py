@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import math
 import time
-from asyncio import BaseTransport
+from asyncio import BaseTransport, Transport
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from msgspec import Struct
 
@@ -193,7 +193,8 @@ def _later(message: str, wait_ms: float, headers: dict[str, str]) -> HttpStatusE
 class ConnectionLimits:
     """The connections that are open, those of WebSockets too, with the addresses that they are from.
 
-    0 is no limit; `proxies` have none of their own.
+    0 is no limit; `proxies` have none of their own. Where there is no room for one more, the one that has waited
+    longest for a request is closed (RFC 9112 §9.5): who keeps many open keeps nobody out.
     """
 
     most: int = 0
@@ -201,21 +202,56 @@ class ConnectionLimits:
     proxies: Networks = ()
     _open: dict[BaseTransport, str] = field(default_factory=dict[BaseTransport, str], init=False, repr=False)
     _counts: Counter[str] = field(default_factory=Counter[str], init=False, repr=False)
+    _sockets: set[BaseTransport] = field(default_factory=set[BaseTransport], init=False, repr=False)
+    _idle: dict[Transport, None] = field(default_factory=dict[Transport, None], init=False, repr=False)
 
     def opened(self, transport: BaseTransport, client: tuple[str, int] | None) -> HttpStatusError | None:
         """Count one more, or say why there is no room for it."""
-        if self.most and len(self._open) >= self.most:
+        if self.most and len(self._open) >= self.most and not self._made_room():
             busy = fault(Code.INTERNAL_BUSY, f"This gateway has {self.most} connections open, as many as it may have.")
             return HttpStatusError(busy, 503)
         address = address_of(client)
-        if self.most_of_address and self._counts[address] >= self.most_of_address and self._is_counted(client):
+        full = self.most_of_address and self._counts[address] >= self.most_of_address and self._is_counted(client)
+        if full and not self._made_room(address):
             return too_many("connections of one address", self.most_of_address)
         self._open[transport] = address
         self._counts[address] += 1
         return None
 
+    def upgraded(self, transport: Transport, client: tuple[str, int] | None) -> HttpStatusError | None:
+        """Count one as a WebSocket, which is never idle, or say why not: of an address they have half of the places."""
+        most, address = max(self.most_of_address // 2, 1), address_of(client)
+        sockets = sum(self._open.get(one) == address for one in self._sockets)
+        if self.most_of_address and sockets >= most and self._is_counted(client):
+            return too_many("WebSockets of one address", most)
+        self.busy(transport)
+        self._sockets.add(transport)
+        return None
+
+    def idle(self, transport: Transport) -> None:
+        """Note that a connection waits for a request from now on."""
+        if transport in self._open:
+            self._idle[transport] = None
+
+    def busy(self, transport: Transport) -> None:
+        """Note that a connection has a request in hand."""
+        self._idle.pop(transport, None)
+
+    def _made_room(self, address: str = "") -> bool:
+        """Close the connection that has been idle for longest, of an address or of that which has the most of them."""
+        if not address:
+            address = max({self._open[one] for one in self._idle}, key=self._counts.__getitem__, default="")
+        for transport in self._idle:
+            if self._open[transport] == address:
+                self.closed(transport)
+                transport.close()
+                return True
+        return False
+
     def closed(self, transport: BaseTransport) -> None:
         """Count one less; of those that were refused, none was counted."""
+        self._idle.pop(cast("Transport", transport), None)
+        self._sockets.discard(transport)
         address = self._open.pop(transport, None)
         if address is None:
             return

@@ -222,23 +222,44 @@ async def opened(weft: Listening, stack: AsyncExitStack, count: int = MOST) -> l
     ],
     ids=["in all", "of an address", "in all, of a proxy"],
 )
-async def test_a_connection_too_many_is_refused_until_another_is_closed(
+async def test_a_connection_too_many_is_refused_until_another_has_no_request(
     bounds: dict[str, Any], status: int, code: Code | None
 ) -> None:
+    bus = FakeBus()
     with anyio.fail_after(90):
-        async with listening(FakeBus(), **bounds) as weft, AsyncExitStack() as stack:
+        async with listening(bus, **bounds) as weft, AsyncExitStack() as stack:
             streams = await opened(weft, stack)
+            body = b'{"url": "https://example.com"}'
+            for stream in streams:
+                await stream.send(POST.format(port=weft.port, key=KEY, length=len(body)).encode() + body)
+            while len(bus.calls) < MOST:
+                await anyio.sleep(0.005)
             refused = await weft.say()
-            still = await opened_still(weft, streams[0])
-            await streams[1].aclose()
-            while status_of(again := await weft.say(get(weft))) != 200:
-                pass
+            bus.outcome = browsed()
+            bus.release.set()
+            answers = [await stream.receive() for stream in streams]
+            again = await weft.say(get(weft))
 
     head, _, _ = refused.partition(b"\r\n\r\n")
-    assert (status_of(refused), status_of(still), status_of(again)) == (status, 200, 200)
+    assert {status_of(one) for one in (*answers, again)} == {200}
+    assert status_of(refused) == status
     assert error_of(refused).code is (code or Code.INTERNAL_BUSY)
     assert b"\r\nconnection: close" in head.lower()
     assert b"\r\nretry-after: " in head.lower()
+
+
+@pytest.mark.parametrize("bounds", [{"connections_at_once": MOST}, {"connections_per_address": MOST}])
+async def test_who_keeps_connections_open_keeps_nobody_out(bounds: dict[str, Any]) -> None:
+    with anyio.fail_after(90):
+        async with listening(FakeBus(), **bounds) as weft, AsyncExitStack() as stack:
+            streams = await opened(weft, stack)
+            first = await opened_still(weft, streams[0])
+            other = await weft.say(get(weft))
+            with pytest.raises(anyio.EndOfStream):
+                await streams[1].receive()
+            still = [await opened_still(weft, stream) for stream in (streams[0], streams[2])]
+
+    assert {status_of(one) for one in (first, other, *still)} == {200}
 
 
 async def opened_still(weft: Listening, stream: anyio.abc.SocketStream) -> bytes:

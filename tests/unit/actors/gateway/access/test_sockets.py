@@ -122,6 +122,19 @@ async def test_where_no_socket_is_nothing_is_found(path: str) -> None:
         assert await refused(weft, path) == (404, Code.VALIDATION_INVALID_REQUEST)
 
 
+async def test_sockets_leave_half_of_the_places_of_their_address_to_requests() -> None:
+    async with (
+        listening(FakeBus(), connections_per_address=4) as weft,
+        opened(weft, "/app/1", {}),
+        opened(weft, "/app/1", {}),
+    ):
+        third = await refused(weft, "/app/1", {})
+        async with weft.client() as http:
+            answer = await http.get("/healthz")
+
+    assert (third, answer.status_code) == ((429, Code.RATE_LIMIT_EXCEEDED), 200)
+
+
 async def test_a_key_has_so_many_sockets_at_once() -> None:
     async with listening(FakeBus(), sockets_at_once=2) as weft:
         async with opened(weft, "/echo"), opened(weft, "/echo"):
