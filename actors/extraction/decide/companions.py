@@ -47,6 +47,11 @@ _COUNTED_WORDS, _MANY_COUNTED = 25, 5
 """Words at most of a line that says how many read, answered or liked what stands above it, and how many such lines a
 page has whose parts are of that kind."""
 
+_CURRENCY = r"(?:[$€£¥₹₽₩₺₴฿円元]|\b(?:eur|usd|gbp|chf|sek|nok|dkk|pln|inr|rs|kr|ft|lei|tl|\u0440\u0443\u0431)\b|zł|kč)"
+_PRICE = re.compile(rf"{_CURRENCY}\.?\s?\d|\d\s?{_CURRENCY}", re.IGNORECASE)
+_PRICE_WORDS, _MANY_PRICES, _PRICED_WORDS = 8, 4, 150
+"""Words at most of a price, how many of a kind a list has, and words at most of what has such a price."""
+
 _NOTE_WORDS = 60
 
 
@@ -56,7 +61,7 @@ def companions(arrays: BlockArrays, kept: Kept) -> Kept:
     for rule in (_code, _named, _announced):
         for blocks in rule(arrays, whole):
             whole[blocks] = True
-    return (whole | _paid_labels(arrays, whole) | _counted(arrays, whole)) & ~kept
+    return (whole | _paid_labels(arrays, whole) | _counted(arrays, whole) | _prices(arrays, whole)) & ~kept
 
 
 def _code(arrays: BlockArrays, kept: Kept) -> Iterator[slice]:
@@ -140,3 +145,26 @@ def _counted(arrays: BlockArrays, kept: Kept) -> Kept:
     for at in np.flatnonzero(before & ~kept & (arrays.tokens <= _COUNTED_WORDS)).tolist():
         lines[at] = _COUNTED.search(arrays.blocks[at].text) is not None
     return lines if lines.sum() >= _MANY_COUNTED else np.zeros_like(lines)
+
+
+def _prices(arrays: BlockArrays, kept: Kept) -> Kept:
+    """Return the prices of the things of a list that were kept without any."""
+    role, found = arrays.role[arrays.box], np.zeros(len(kept), np.bool_)
+    short: list[int] = np.flatnonzero(~kept & (arrays.tokens <= _PRICE_WORDS)).tolist()
+    prices = [at for at in short if _PRICE.search(arrays.blocks[at].text)]
+    for kind in np.unique(role[prices]).tolist():
+        alike = np.concatenate(([0], np.cumsum(role == kind)))
+        own = [at for at in prices if role[at] == kind and _is_of_kept(arrays, kept, at, alike)]
+        if len(own) >= _MANY_PRICES:
+            found[own] = True
+    return found
+
+
+def _is_of_kept(arrays: BlockArrays, kept: Kept, at: int, alike: NDArray[np.int64]) -> bool:
+    """Return whether the largest part of a page with this price alone was kept, and without one."""
+    part = int(arrays.box[at])
+    while part and alike[arrays.end[up := arrays.parent[part]]] - alike[arrays.first[up]] == 1:
+        part = int(up)
+    blocks = _blocks_of(arrays, part)
+    texts = [block.text for block, is_kept in zip(arrays.blocks[blocks], kept[blocks], strict=True) if is_kept]
+    return bool(texts) and arrays.tokens[blocks].sum() <= _PRICED_WORDS and not any(map(_PRICE.search, texts))

@@ -46,6 +46,8 @@ _INLINE_TAGS = frozenset({"a", "b", "em", "font", "i", "span", "strong", "code",
 
 _IDEOGRAPH = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _LETTERS = re.compile(r"[^\W_]")
+_MORE_SAID = 20
+"""Letters at most of what is said before a price to who listens, such as "Price" or "now"."""
 
 _LIKE_DIVISIONS = "center,fieldset,form,hgroup,legend,search"
 """What a page shows in lines of its own, and Markdown has no sign for."""
@@ -193,11 +195,17 @@ def break_around_blocks(body: Element) -> None:
 
 
 def drop_said_twice(body: Element) -> None:
-    """Remove what repeats for eyes what stands before it for ears: of a price, often without its point."""
+    """Remove what repeats for eyes what stands beside it for ears: of a price, often without its point or its word."""
     for shown in body.select("[aria-hidden=true]"):
-        spoken = shown.previous_sibling
-        if isinstance(spoken, Element) and _LETTERS.findall(spoken.text) == _LETTERS.findall(shown.text) != []:
+        if (letters := _LETTERS.findall(shown.text)) and (
+            _ends_in(shown.previous_sibling, letters) or _ends_in(shown.next_sibling, letters)
+        ):
             shown.extract()
+
+
+def _ends_in(spoken: Node | None, letters: list[str]) -> bool:
+    said = _LETTERS.findall(spoken.text) if isinstance(spoken, Element) else []
+    return len(said) <= len(letters) + _MORE_SAID and said[-len(letters) :] == letters
 
 
 def part_words(body: Element) -> None:

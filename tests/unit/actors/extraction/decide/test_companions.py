@@ -12,6 +12,8 @@ from actors.extraction.parse import tree
 
 MENU = "<ul><li><a href=/x>x</a><li><a href=/y>y</a></ul>"
 POST = "<div><p>a</p><div>5 points by Ann | x</div></div>"
+GOODS = "<li><h3>a</h3><b>$5</b><s>$9</s></li>"
+PRICED = "<li><h3>a $5</h3><i>$9</i></li>"
 SPANS = "<pre>x<div>y</div>z</pre>"
 
 
@@ -36,6 +38,10 @@ SPANS = "<pre>x<div>y</div>z</pre>"
         (5 * POST, "a", 5 * "5 points by Ann | x"),
         (4 * POST, "a", ""),
         (5 * POST.replace("points", "pages"), "a", ""),
+        (f"<ul>{4 * GOODS}</ul>", "a", 4 * "$5$9"),
+        (f"<ul>{3 * GOODS}</ul>", "a", ""),
+        (f"<ul>{4 * GOODS}</ul>", "b", ""),
+        (f"<ul>{4 * PRICED}</ul>", "a", ""),
     ],
 )
 def test_code_terms_and_what_is_announced_go_with_what_was_kept(body: str, kept: str, expected: str) -> None:

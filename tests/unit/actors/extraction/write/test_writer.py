@@ -76,6 +76,8 @@ from tests.unit.actors.extraction.write.pages import URL, content, markdown, wri
         ("<ul><li><ul><li>a<li>b</ul></ul>", "- a\n- b"),
         ("<p><a href=/a>a</a><a href=/b>b</a></p>", "[a](https://example.org/a) [b](https://example.org/b)"),
         ("<p><span>$7.80</span><span aria-hidden=true>$<b>7</b><sup>80</sup></span> each</p>", "$7.80 each"),
+        ("<p><span aria-hidden=true>$7.80</span><span>Price $ 7.80</span> each</p>", "Price $ 7.80 each"),
+        ("<p><i>Chapter</i><span aria-hidden=true>1</span></p>", "*Chapter*1"),
         ("<p style='white-space:pre-wrap'>a <b>b</b></p><h3 style='white-space: pre'>c</h3>", "a **b**\n\n### c"),
         ("<p>a <a href=/b><span style='WHITE-SPACE:pre-wrap'>b</span></a></p>", "a [b](https://example.org/b)"),
         ("<div style='white-space:pre-line'>a\nb\n\nc</div>", "a  \nb\n\nc"),
