@@ -149,15 +149,15 @@ def _counted(arrays: BlockArrays, kept: Kept) -> Kept:
 
 def _prices(arrays: BlockArrays, kept: Kept) -> Kept:
     """Return the prices of the things of a list that were kept without any."""
-    role, found = arrays.role[arrays.box], np.zeros(len(kept), np.bool_)
+    role, matches = arrays.role[arrays.box], np.zeros(len(kept), np.bool_)
     short: list[int] = np.flatnonzero(~kept & (arrays.tokens <= _PRICE_WORDS)).tolist()
     prices = [at for at in short if _PRICE.search(arrays.blocks[at].text)]
     for kind in np.unique(role[prices]).tolist():
         alike = np.concatenate(([0], np.cumsum(role == kind)))
         own = [at for at in prices if role[at] == kind and _is_of_kept(arrays, kept, at, alike)]
         if len(own) >= _MANY_PRICES:
-            found[own] = True
-    return found
+            matches[own] = True
+    return matches
 
 
 def _is_of_kept(arrays: BlockArrays, kept: Kept, at: int, alike: NDArray[np.int64]) -> bool:

@@ -204,8 +204,8 @@ def drop_said_twice(body: Element) -> None:
 
 
 def _ends_in(spoken: Node | None, letters: list[str]) -> bool:
-    said = _LETTERS.findall(spoken.text) if isinstance(spoken, Element) else []
-    return len(said) <= len(letters) + _MORE_SAID and said[-len(letters) :] == letters
+    text = _LETTERS.findall(spoken.text) if isinstance(spoken, Element) else []
+    return len(text) <= len(letters) + _MORE_SAID and text[-len(letters) :] == letters
 
 
 def part_words(body: Element) -> None:
