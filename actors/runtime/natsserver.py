@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import socket
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
@@ -37,7 +38,10 @@ def free_bytes(folder: Path) -> int:
 
 
 class NatsServer:
-    """Started by the supervisor again and again; it comes back on the port that everybody knows."""
+    """Started by the supervisor again and again; it comes back on the port that everybody knows.
+
+    The next start of a system takes it again, unless somebody else has it: what speaks MCP over stdio waits there.
+    """
 
     def __init__(
         self,
@@ -50,7 +54,7 @@ class NatsServer:
         """Keep its configuration, ports file, log and JetStream in `folder`; port 0 of `settings` is a free one."""
         self._spawner = spawner
         self._folder = folder
-        self._port = settings.nats_port or -1
+        self._port = settings.nats_port or self._last_port()
         self._users = users
         self._settings = settings
         self._pid = 0
@@ -132,8 +136,22 @@ class NatsServer:
             while (url := read_ports(self._folder, self._pid)) is None:  # noqa: ASYNC110 - a file cannot be awaited
                 await anyio.sleep(0.002)
             self._port = int(url.rpartition(":")[2])
+            self._port_file.write_text(str(self._port), encoding="ascii")
             return url
         raise FaultError(fault(Code.CONFIG_INVALID, f"nats-server does not start: {self.log} says why"))
+
+    @property
+    def _port_file(self) -> Path:
+        return self._folder / "nats-server.port"
+
+    def _last_port(self) -> int:
+        """Return the port of the last start, or else -1, for any that is free."""
+        try:
+            port = int(self._port_file.read_text(encoding="ascii"))
+            with socket.create_server(("127.0.0.1", port)):
+                return port
+        except (OSError, ValueError, OverflowError):
+            return -1
 
     def _prepare(self) -> Path:
         """Write its configuration, and remove what one before it left: its process id may come again."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -64,3 +65,21 @@ async def test_a_server_whose_disk_was_full_is_started_anew_once_there_is_room(t
     afterwards = await stops_after_a_look()
 
     assert (before, while_full, with_room, afterwards) == (0, 0, 1, 1)
+
+
+async def test_the_next_start_takes_the_port_of_the_last_unless_somebody_has_it(tmp_path: Path) -> None:
+    async def listens_on(port: int) -> str:
+        server = NatsServer(Spawned(), tmp_path, Settings(), {})
+        await server.start()
+        lines = (tmp_path / "nats-server.conf").read_text().splitlines()
+        (tmp_path / "nats-server_1.ports").write_text(json.dumps({"nats": [f"nats://127.0.0.1:{port}"]}))
+        await server.url()
+        return next(line for line in lines if line.startswith("listen: "))
+
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = int(other.getsockname()[1])
+        first, while_taken = await listens_on(port), await listens_on(port)
+    afterwards = await listens_on(port)
+
+    assert (first, while_taken) == (2 * ('listen: "127.0.0.1:-1"',))
+    assert afterwards == f'listen: "127.0.0.1:{port}"'
