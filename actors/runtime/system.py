@@ -214,7 +214,7 @@ def _sized(work: Work[Any], settings: Settings) -> Work[Any]:
     """Return the work with its numbers as they are set."""
     match work.pattern:
         case RUN.pattern:
-            return replace(work, at_once=settings.runs_at_once, share=settings.runs_at_once)
+            return replace(work, at_once=settings.runs_at_once, share=max(settings.runs_at_once - 1, 1))
         case CAPTURE.pattern:
             return replace(work, share=SHARED_RUNNERS * settings.captures_at_once)
         case _:

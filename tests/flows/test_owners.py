@@ -14,6 +14,7 @@ import pytest
 
 from protocol.faults import Code
 from protocol.packets import PROTOCOL_NAME, PROTOCOL_VERSION
+from protocol.runs.states import MAX_CONCURRENT_RUNS
 from protocol.search import SearchResults
 from protocol.tiers import RenderTier
 from tests.flows.mcp_clients import connected, text_of
@@ -23,6 +24,7 @@ from tests.site import Site
 pytestmark = pytest.mark.nats
 
 HOST = "127.0.0.1"
+BATCH = "batch_extract_pages"
 ALL = ["browse", "sessions", "browser", "runs"]
 TIERS = [tier.value for tier in RenderTier]
 
@@ -83,6 +85,20 @@ def anna(weft: System) -> Generator[Holder]:
 def bert(weft: System) -> Generator[Holder]:
     with holder(weft, "bert", ALL) as one:
         yield one
+
+
+def test_the_runs_of_one_key_leave_a_place_to_those_of_another(anna: Holder, bert: Holder, site: Site) -> None:
+    inputs = {"urls": [site.url("/slow?ms=60000")]}
+    late = {"templateId": BATCH, "inputs": inputs, "options": {"mode": "async"}}
+    runs = [anna.http.post("/api/runs", json=late).json()["runId"] for _ in range(MAX_CONCURRENT_RUNS + 1)]
+
+    done = bert.run(BATCH, {"urls": [site.url("/article")]}).json()
+    there = [anna.http.get(f"/api/runs/{one}").json()["status"] for one in runs]
+    for one in runs:
+        anna.http.post(f"/api/runs/{one}/cancel")
+
+    assert done["status"] == "succeeded", done
+    assert there.count("running") == MAX_CONCURRENT_RUNS - 1
 
 
 @pytest.mark.slow
