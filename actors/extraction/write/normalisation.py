@@ -1,22 +1,15 @@
-"""Brings what Markdown cannot hold into a form that it can: line breaks, collapsed parts, spans, links of blocks."""
+"""Brings what Markdown cannot hold into a form that it can: line breaks, words that are set apart, links of blocks."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from itertools import islice, takewhile
-from types import MappingProxyType
-from typing import Final
+from collections.abc import Sequence
 
 from turbohtml import Element, Node, Text
 
 from actors.extraction.parse.addresses import make_absolute, spelled, without_tracking
-from actors.extraction.parse.long_tables import LaterRows
 from actors.extraction.parse.styles import shown_as_block
 from actors.extraction.parse.text import INLINE, is_next_part, is_permalink, parts_words
-from actors.extraction.parse.visibility import Hiding
-from actors.extraction.select.tables import DataTable, data_table
-from actors.extraction.write.rendering import Verbatim
 
 _BLOCK_TAGS = frozenset(
     {"address", "article", "blockquote", "div", "dl", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6"}
@@ -34,16 +27,6 @@ _EMPHASIS = frozenset(
     {"b", "cite", "del", "em", "font", "i", "ins", "q", "s", "small", "span", "strike", "strong", "u"}
 )
 
-COLLAPSED_MARK = "*(collapsed)*"
-_NAMED_MARK = "*(collapsed: {})*"
-_NAME_OF_FOLD = re.compile(r"[\w .,+#/&-]{1,40}")
-"""What a tab may be called to be named in the mark of its panel: nothing that Markdown reads as more than words."""
-_MAX_FOLDS = 10_000
-_NO_NAMES: Final[Mapping[Element, str]] = MappingProxyType({})
-_PARTS_OF_LISTS = frozenset({"tr", "tbody", "thead", "tfoot", "table", "ul", "ol", "dl"})
-_SLANTED = frozenset({"em", "i"})
-_INLINE_TAGS = frozenset({"a", "b", "em", "font", "i", "span", "strong", "code", "small", "label"})
-
 _IDEOGRAPH = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _LETTERS = re.compile(r"[^\W_]")
 _MORE_SAID = 20
@@ -56,10 +39,6 @@ _BOXED = "button,label"
 """What a page sets apart from the words beside it, in the same line."""
 
 _MAX_PARTS = 20_000
-_MAX_TABLES = 500
-_MAX_LINE_CHARS = 300
-_NOT_IN_LINES = "address,article,blockquote,br,div,dl,figure,h1,h2,h3,h4,h5,h6,hr,img,li,ol,p,pre,section,table,ul"
-_PARTS_OF_TABLES = ("tbody", "thead", "tfoot", "tr", "td", "th", "caption", "colgroup", "col")
 
 _MAY_BE_EMPTY = (
     "article,aside,blockquote,dd,div,dl,dt,figcaption,figure,footer,header,h1,h2,h3,h4,h5,h6,li,main,nav,ol,p,section"
@@ -244,142 +223,6 @@ def _last_text(node: Node | None) -> str:
 
 def _is_apart(neighbour: Node | None) -> bool:
     return _is_end(neighbour) or (isinstance(neighbour, Element) and neighbour.tag == "br")
-
-
-def names_of_folds(root: Element, hidden: Mapping[Element, Hiding]) -> Mapping[Element, str]:
-    """Return the names of what is collapsed by what it is labelled by, as panels by their tabs; before it is pruned."""
-    names = dict[Element, str]()
-    for element, why in islice(hidden.items(), _MAX_FOLDS):
-        label = element.attr("aria-labelledby") if why is Hiding.COLLAPSED else None
-        named = root.find(id=label) if label else None
-        if named is not None and _NAME_OF_FOLD.fullmatch(name := " ".join(named.text.split())):
-            names[element] = name
-    return names
-
-
-def mark_collapsed(
-    body: Element, hidden: Mapping[Element, Hiding], own: Verbatim, names: Mapping[Element, str] = _NO_NAMES
-) -> None:
-    """Write summaries in bold, and a mark before everything that is collapsed, with the name that it has."""
-    for details in body.select("details")[:_MAX_FOLDS]:
-        _unfold(details, own)
-    for element, why in islice(hidden.items(), _MAX_FOLDS):
-        if why is Hiding.COLLAPSED and element.tag not in ("td", "th") and _is_shown_within(element, body):
-            _mark(element, own, _NAMED_MARK.format(names[element]) if element in names else COLLAPSED_MARK)
-
-
-def _is_shown_within(element: Element, body: Element) -> bool:
-    parent = element.parent
-    if parent is None or (isinstance(parent, Element) and parent.tag == "details"):
-        return False
-    return any(ancestor == body for ancestor in element.ancestors) and bool(element.text.strip())
-
-
-def _unfold(details: Element, own: Verbatim) -> None:
-    summary = next((each for each in details.children if isinstance(each, Element) and each.tag == "summary"), None)
-    mark: list[Node] = [] if details.attr("open") is not None else [own.element(COLLAPSED_MARK)]
-    if summary is None:
-        if mark:
-            details.insert(0, Element("p", None, mark))
-        return
-    if summary.select_one("h1,h2,h3,h4,h5,h6") is not None:
-        summary.tag = "div"
-        summary.extend([Element("p", None, mark)] if mark else [])
-        return
-    for bold in summary.select("b,strong"):
-        bold.unwrap()
-    summary.wrap_children(Element("strong"))
-    summary.tag = "p"
-    summary.extend([Text(" "), *mark] if mark else [])
-
-
-def _mark(element: Element, own: Verbatim, mark: str) -> None:
-    if element.tag in _INLINE_TAGS:
-        for around in (element, *takewhile(_is_inline, element.ancestors)):
-            if isinstance(around, Element) and around.tag in _SLANTED:
-                around.tag = "span"  # the mark is slanted itself
-        element.insert(0, own.element(f"{mark} "))
-    elif element.tag not in _PARTS_OF_LISTS:
-        element.insert(0, own.paragraph(mark))
-    elif element.tag in ("ul", "ol", "dl", "table"):
-        element.insert_before(own.paragraph(mark))
-    elif (cell := element.select_one("td,th")) is not None:
-        cell.insert(0, own.element(f"{mark} "))
-
-
-def _is_inline(node: Node) -> bool:
-    return isinstance(node, Element) and node.tag in _INLINE_TAGS
-
-
-def rewrite_tables(
-    body: Element, hidden: Mapping[Element, Hiding], own: Verbatim, later_rows: Mapping[Element, LaterRows]
-) -> None:
-    """Rewrite each table of a pruned tree as plain rows; tables that only lay the page out become blocks."""
-    for number, table in enumerate(body.select("table")):
-        if table.tag != "table" or table.parent is None:
-            continue
-        later = later_rows.get(table)
-        read = data_table(table, hidden, later) if number < _MAX_TABLES else None
-        if read is None:
-            _flatten(table)
-        else:
-            _rewrite(table, read, own, later.links if later else {})
-
-
-def _flatten(table: Element) -> None:
-    for part in [part for part in table.iter_elements(_PARTS_OF_TABLES) if part.closest("table") == table]:
-        if part.tag == "tr" and _is_line(part):
-            for cell in part.children:
-                if isinstance(cell, Element):
-                    cell.tag = "span"
-                    cell.insert_after(Text(" "))
-        if part.tag in _PARTS_OF_TABLES:
-            part.tag = "div"
-    table.tag = "div"
-
-
-def _is_line(row: Element) -> bool:
-    """Return whether the cells of a row are words of one line, as a number and what it counts."""
-    if row.select_one(_NOT_IN_LINES) is not None or len(row.text) > _MAX_LINE_CHARS:
-        return False
-    cells = [cell for cell in row.children if isinstance(cell, Element) and cell.tag in ("td", "th")]
-    return sum(1 for cell in cells if cell.text.strip()) > 1
-
-
-def _rewrite(table: Element, read: DataTable, own: Verbatim, links: Mapping[str, str]) -> None:
-    written = set[Element]()
-    rows = [_header(read, written)] if read.header_rows else []
-    later: list[tuple[str, ...]] = []
-    for slots, texts in zip(read.rows[read.header_rows :], read.texts[read.header_rows :], strict=True):
-        if slots[0] is not None and slots[0].parent is None:  # it stands not in the tree
-            later.append(texts)
-        else:
-            whole = len(slots) > 1 and slots[0] is not None and all(slot == slots[0] for slot in slots)
-            once = (texts[0], *("" for _ in texts[1:])) if whole else texts
-            rows.append(Element("tr", None, [_cell("td", *pair, written) for pair in zip(slots, once, strict=True)]))
-    if later:
-        others = (Element("td") for _ in later[0][1:])
-        rows.append(Element("tr", None, [Element("td", None, [own.rows(later, links)]), *others]))
-    parts: list[Node] = [Element("p", None, [Text(read.caption)])] if read.caption else []
-    table.replace_with(*parts, Element("table", None, rows))
-
-
-def _header(read: DataTable, written: set[Element]) -> Element:
-    slots: Sequence[Element | None] = read.rows[0] if read.header_rows == 1 else (None,) * len(read.headers)
-    pairs = zip(slots, read.headers, strict=True)
-    return Element("tr", None, [_cell("th", slot, text, written) for slot, text in pairs])
-
-
-def _cell(tag: str, source: Element | None, text: str, written: set[Element]) -> Element:
-    """Return a cell as a plain one, or one of its words where it stands in another slot as well."""
-    if source is None or source in written or not source.children:
-        return Element(tag, None, [Text(text)])
-    written.add(source)
-    # The very cell: each element that is made anew takes 6 KB.
-    for name in list(source.attrs):
-        del source.attrs[name]
-    source.tag = tag
-    return source
 
 
 def clean_links(body: Element, base: str) -> None:

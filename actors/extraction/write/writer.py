@@ -21,12 +21,14 @@ from actors.extraction.select.choices import ProductChoice
 from actors.extraction.select.posts import Post, posts
 from actors.extraction.write import normalisation, pruning
 from actors.extraction.write.code import rewrite_code
+from actors.extraction.write.collapsed import mark_collapsed, names_of_folds
 from actors.extraction.write.footnotes import extract_footnotes
 from actors.extraction.write.formulas import replace_formulas
 from actors.extraction.write.icons import drawn_cells, mark_tasks, write_drawn
 from actors.extraction.write.pruning import clean_nodes, cleaned
 from actors.extraction.write.rendering import Verbatim, render, unwrap_forged
 from actors.extraction.write.substitutes import substitutes, write_substitutes
+from actors.extraction.write.tables import rewrite_tables
 from protocol.documents import ExtractedLink
 
 _HOLDS_BLOCKS = frozenset({"article", "aside", "dd", "div", "li", "main", "section", "td"})
@@ -67,7 +69,7 @@ def write_markdown(page: Page, content: Content, title: str, choices: Sequence[P
     mark_tasks(body, content, own)
     drawn, places = drawn_cells(body, content), [_place_in(content, body, choice.place) for choice in choices[:1]]
     shown = substitutes(body, content, page.hidden, page.base, own)
-    anchors, names = pruning.anchors(body), normalisation.names_of_folds(body, page.hidden)
+    anchors, names = pruning.anchors(body), names_of_folds(body, page.hidden)
     pruning.prune(body, content, page.hidden)
     write_drawn(drawn)
     write_substitutes(shown)
@@ -79,8 +81,8 @@ def write_markdown(page: Page, content: Content, title: str, choices: Sequence[P
     removed = clean_nodes(node for block in content.blocks for node in block.nodes)
     removed += clean_nodes(node for note in footnotes for node in note.descendants)
     rewrite_code(body)
-    normalisation.rewrite_tables(body, page.hidden, own, page.later_rows)
-    normalisation.mark_collapsed(body, page.hidden, own, names)
+    rewrite_tables(body, page.hidden, own, page.later_rows)
+    mark_collapsed(body, page.hidden, own, names)
     pruning.resolve_images(body)
     normalisation.keep_lines(body)
     normalisation.drop_said_twice(body)
@@ -102,8 +104,8 @@ def fragment_markdown(source: str, base: str) -> str:
     unwrap_forged(body)
     clean_nodes(body.descendants)
     rewrite_code(body)
-    normalisation.rewrite_tables(body, unseen, own, {})
-    normalisation.mark_collapsed(body, unseen, own)
+    rewrite_tables(body, unseen, own, {})
+    mark_collapsed(body, unseen, own)
     pruning.resolve_images(body)
     normalisation.keep_lines(body)
     normalisation.drop_said_twice(body)
