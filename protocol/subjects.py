@@ -240,7 +240,7 @@ RUN_CANCEL = Call("run.cancel", AskRun, CancelAnswer, timeout_ms=10_000)
 RUN_SECRETS = Call("run.secrets.{replica}", AskSecrets, Secrets, timeout_ms=2_000)
 """What is secret in the inputs of a run, asked by the replica that does it of the one that was given it."""
 RUN = Work("run.work", DoRun, at_once=MAX_CONCURRENT_RUNS, share=MAX_CONCURRENT_RUNS - 1, max_deliver=None)
-"""A run; the supervisor sets how many are in hand at once by `runs_at_once`, of one key all but one: runs may last long.
+"""A run; the supervisor sets how many are in hand at once by `runs_at_once`, of one key all but one: some last long.
 
 Whoever does it counts the attempts.
 """
