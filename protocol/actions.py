@@ -144,6 +144,9 @@ BEGIN_TASK = Action(action="begin_task", description="Send the goal without a ta
 TAKE_IN_HAND = Action(
     action="take_in_hand", description="Take the session in hand first: PUT /api/browsers/{id}/hand with `hold` true."
 )
+AWAIT_HAND = Action(
+    action="wait_for_person", description="Wait until the person hands the session back, or work in another one."
+)
 BEGIN_CHAT = Action(action="begin_chat", description="Send it with a new session id: that begins a chat session.")
 LESS_WORK = Action(action="split_run", description="Give the run more time, or split it into smaller ones.")
 RUN_ANEW = Action(action="run_again", description="Run the template again.", tool_to_use="run_task_template")

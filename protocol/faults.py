@@ -16,6 +16,7 @@ from protocol.actions import (
     ANSWER_LOCALLY,
     ANY_TIER,
     ASK_SITE,
+    AWAIT_HAND,
     BEGIN_CHAT,
     BEGIN_TASK,
     CHECK_APPROVAL,
@@ -156,6 +157,7 @@ class Code(StrEnum):
     VALIDATION_UNKNOWN_PATTERN = "VALIDATION_UNKNOWN_PATTERN"
     VALIDATION_TASK_OVER = "VALIDATION_TASK_OVER"
     VALIDATION_CHAT_ARCHIVED = "VALIDATION_CHAT_ARCHIVED"
+    VALIDATION_SESSION_HELD = "VALIDATION_SESSION_HELD"
     VALIDATION_SESSION_NOT_HELD = "VALIDATION_SESSION_NOT_HELD"
     INTERNAL_ERROR = "INTERNAL_ERROR"
     INTERNAL_UNAVAILABLE = "INTERNAL_UNAVAILABLE"
@@ -382,6 +384,9 @@ _ROWS: Mapping[Code, Kind] = {
     Code.VALIDATION_UNKNOWN_CHAT: Kind(_C.VALIDATION, False, "There is no such chat session.", (FIX_INPUT,)),
     Code.VALIDATION_TASK_OVER: Kind(_C.VALIDATION, False, "The task is over.", (BEGIN_TASK,)),
     Code.VALIDATION_CHAT_ARCHIVED: Kind(_C.VALIDATION, False, "The chat session is archived.", (BEGIN_CHAT,)),
+    Code.VALIDATION_SESSION_HELD: Kind(
+        _C.VALIDATION, False, "A person has this browser session in hand.", (AWAIT_HAND,)
+    ),
     Code.VALIDATION_SESSION_NOT_HELD: Kind(
         _C.VALIDATION, False, "Nobody has this browser session in hand.", (TAKE_IN_HAND,)
     ),

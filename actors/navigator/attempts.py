@@ -240,6 +240,7 @@ REACTIONS: Mapping[Code, Reaction] = MappingProxyType(
         Code.VALIDATION_UNKNOWN_PATTERN: Reaction.END,
         Code.VALIDATION_TASK_OVER: Reaction.END,
         Code.VALIDATION_CHAT_ARCHIVED: Reaction.END,
+        Code.VALIDATION_SESSION_HELD: Reaction.END,
         Code.VALIDATION_SESSION_NOT_HELD: Reaction.END,
         Code.VALIDATION_UNKNOWN_CONVERSATION: Reaction.END,
         Code.INTERNAL_ERROR: Reaction.ESCALATE,

@@ -157,7 +157,7 @@ def test_a_run_is_found_followed_and_resumed_and_its_file_downloaded(tab: Consol
     tab.look("runs")
     page.get_by_label("Status").select_option("queued")
     expect(page.get_by_text("No run is like that.")).to_be_visible()
-    assert "status=queued" in page.url
+    expect(page).to_have_url(re.compile("status=queued"))
     page.go_back()
     page.get_by_role("link", name="batch_extract_pages").press("Enter")
     expect(tab.heading).to_be_focused()
@@ -319,7 +319,7 @@ def test_the_bus_is_shown_and_tapped_and_a_dead_letter_dropped(tab: ConsoleTab, 
     page.get_by_label("Find").fill("integration.")
     page.get_by_role("link", name="integration.resend").press("Enter")
     expect(tab.heading).to_have_text("Live tap")
-    assert "subject=integration.resend" in page.url
+    expect(page).to_have_url(re.compile(r"subject=integration\.resend"))
 
     page.get_by_label("Subject").fill(">")
     page.keyboard.press("Enter")
@@ -404,7 +404,7 @@ def test_a_run_is_followed_past_the_death_of_the_gateway(tab: ConsoleTab, weft: 
     tab.open("#/runs", "Runs")
     page.get_by_label("First those").select_option("changed last")
     expect(page.get_by_role("row").nth(1)).to_contain_text("succeeded")
-    assert "order=updatedAt.desc" in page.url
+    expect(page).to_have_url(re.compile(r"order=updatedAt\.desc"))
     tab.complaints[:] = [
         one for one in tab.complaints if "net::ERR" not in one
     ]  # that it is dead, the browser says too

@@ -216,10 +216,11 @@ def _give_call(case: Case[Any], body: dict[str, Any]) -> None:
         body["engine"] = "local"
     if case.path == CAPTURING and _well_named(body.get("url")):
         body["url"] = PAGE
-    for item in (*_objects(body.get("sources")), *([body] if case.path.startswith(PATTERN) else [])):
-        item |= {name: PAGE for name in ("url", "correctUrl") if _well_named(item.get(name))}
-    if case.path.startswith(PATTERN) and isinstance(body.get("parameters"), dict):
-        body["parameters"] = {}
+    for item in _objects(body.get("sources")):
+        if _well_named(item.get("url")):
+            item["url"] = PAGE
+    if case.path.startswith(PATTERN):
+        _give_pattern(body)
     if case.path == "/api/agent" and isinstance(body.get("collection"), str):
         body["collection"] = None
     if case.path in GOALS and isinstance(body.get("goal"), str) and not body["goal"].strip():
@@ -228,6 +229,16 @@ def _give_call(case: Case[Any], body: dict[str, Any]) -> None:
     origin = context.get("origin")
     if case.path in PLANS and isinstance(origin, str) and 1 <= len(origin) <= _MAX_ORIGIN_CHARS:
         context["origin"] = "https://example.com"
+
+
+def _give_pattern(body: dict[str, Any]) -> None:
+    """Ask of a pattern what its own page says, without values, and hold a page of ours to be right."""
+    if _well_named(body.get("url")):
+        del body["url"]
+    if _well_named(body.get("correctUrl")):
+        body["correctUrl"] = PAGE
+    if isinstance(body.get("parameters"), dict):
+        body["parameters"] = {}
 
 
 def _give_own(case: Case[Any]) -> None:

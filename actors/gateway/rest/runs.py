@@ -309,7 +309,10 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         about="It is kept for a day. One of another key is a 404.",
         run=_capture,
         params=CapturePath,
-        media=("image/jpeg", "image/png", "application/pdf", "application/octet-stream"),
+        media=(
+            *("image/jpeg", "image/png", "application/pdf", "text/markdown", "text/plain", "text/csv", JSON),
+            "application/octet-stream",
+        ),
         errors=_INSIDE | {410},
         example={"name": "screenshot-5f1c-9ad0.jpg"},
         **_FAMILY,

@@ -38,11 +38,11 @@ def check_held(record: BrowserRecord, request: AskBrowser, now: int) -> None:
     """Hold a session to who has it in hand: nobody else acts in it, and nobody by hand who has not taken it.
 
     Raises:
-        FaultError: EXECUTION_ERROR; VALIDATION_SESSION_NOT_HELD.
+        FaultError: VALIDATION_SESSION_HELD; VALIDATION_SESSION_NOT_HELD.
     """
     held = record.held_until > now
     if held and not request.by_hand and _acts(request.do):
-        raise faults.not_done("A person has this session in hand: it goes on when they hand it back.")
+        raise FaultError(fault(Code.VALIDATION_SESSION_HELD, field="sessionId"))
     if request.by_hand and not held:
         raise FaultError(fault(Code.VALIDATION_SESSION_NOT_HELD, field="sessionId"))
 
