@@ -42,6 +42,7 @@ KEPT = {
     ("GET", "/api/approvals/{id}"): os.environ["WEFT_TEST_APPROVAL"],
     ("POST", "/api/approvals/{id}"): os.environ["WEFT_TEST_APPROVAL"],
     ("GET", "/api/captures/{name}"): os.environ["WEFT_TEST_CAPTURE"],
+    ("GET", "/api/visits/{id}/screenshot"): os.environ["WEFT_TEST_VISIT"],
     ("GET", "/api/patterns/{id}"): os.environ["WEFT_TEST_PATTERN"],
     ("DELETE", "/api/patterns/{id}"): os.environ["WEFT_TEST_FORGOTTEN_PATTERN"],
     ("POST", "/api/patterns/{id}/verify"): os.environ["WEFT_TEST_PATTERN"],
@@ -142,9 +143,8 @@ def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -
             arguments["domain"] = HOST
         _give_cookie(body)
         _give_template(body)
-        for document in (*_objects(body.get("documents")), *_objects(_inside(body, "context").get("documents"))):
-            _mend(_inside(document, "content"))
-        _give_ids(body.get("documents"))
+        _mend_documents(body.get("documents"))
+        _mend_documents(_inside(body, "context").get("documents"))
         _give_task(body)
         _give_call(case, body)
         _give_goal(case, body)
@@ -372,11 +372,12 @@ def _give_task(body: dict[str, Any]) -> None:
     _give_sources(task["args"], _inside(body, "context").get("documents"))
 
 
-def _give_ids(documents: object) -> None:
-    """Use an id of its own for each document that has one: no schema can say that they differ."""
+def _mend_documents(documents: object) -> None:
+    """Use an id of its own for each document that has one, which no schema can say, and have its content be some."""
     for at, document in enumerate(_objects(documents)):
         if isinstance(document.get("doc_id"), str) and document["doc_id"]:
             document["doc_id"] = f"document-{at}"
+        _mend(_inside(document, "content"))
 
 
 def _mend(content: dict[str, Any]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Generator
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from actors.gateway.rest.endpoints import ENDPOINTS
 from protocol.runs.responses import Run
 from tests.conftest import COUNTS
 from tests.flows.mcp_clients import connected
-from tests.flows.system import System, only, weft_up
+from tests.flows.system import CALL_S, POLL_S, System, only, weft_up
 from tests.site import Site
 from tests.support.scale import sized
 
@@ -46,8 +47,11 @@ SELF = "/openapi.json"
 ENDLESS = ("followApprovals", "followCollection", "tapBus")
 """Streams that last until the client leaves, which it never does."""
 
-NEVER = {"GET /api/deliveries/{id}", "DELETE /api/deliveries/{id}", "POST /api/deliveries/{id}/resend"}
-"""What nothing is there for: no program is told anything here."""
+NEVER = {
+    *("GET /api/deliveries/{id}", "DELETE /api/deliveries/{id}", "POST /api/deliveries/{id}/resend"),
+    "GET /api/recordings/{id}",
+}
+"""What nothing is there for: no program is told anything here, and nothing is recorded."""
 
 
 class Cases(Struct, frozen=True):
@@ -132,7 +136,10 @@ def conversation(weft: System, site: Site) -> str:
 
 def kept(weft: System, site: Site) -> dict[str, str]:
     """Have two sources, a shared text, and a call that waits: of MCP, where what deletes is asked about."""
-    made = weft.http.post("/api/collections", json={"title": "Looms"}).json()["result"]["payload"]["collectionId"]
+    made, unwanted = (
+        weft.http.post("/api/collections", json={"title": title}).json()["result"]["payload"]["collectionId"]
+        for title in ("Looms", "Reeds")
+    )
     items = [{"type": "url", "url": site.url("/article")}, {"type": "note", "text": "A note."}]
     added = weft.http.post(f"/api/collections/{made}/sources", json={"sources": items}).json()
     page, note = (one["sourceId"] for one in added["result"]["payload"]["sources"])
@@ -142,7 +149,7 @@ def kept(weft: System, site: Site) -> dict[str, str]:
 
     async def ask() -> str:
         async with connected(weft, query="?toolsets=collections") as client:
-            result = await client.call_tool("collection_delete", {"collectionId": made})
+            result = await client.call_tool("collection_delete", {"collectionId": unwanted})
         assert result.structured_content is not None
         return str(result.structured_content["context"]["approvalId"])
 
@@ -160,6 +167,15 @@ def patterns(weft: System, site: Site) -> dict[str, str]:
     file = {"format": "weft-patterns", "version": 1, "patterns": filed}
     known = weft.http.post("/api/patterns/import", json=file).json()["imported"]
     return dict(zip(("WEFT_TEST_PATTERN", "WEFT_TEST_FORGOTTEN_PATTERN"), known, strict=True))
+
+
+def visited(weft: System, site: Site) -> str:
+    """Have read a page in the browser, which leaves its picture."""
+    body = {"url": site.url("/article"), "options": {"forceTier": "playwright"}}
+    weft.http.post("/api/browse", json=body, timeout=CALL_S).raise_for_status()
+    while not (visits := weft.http.get("/api/visits", params={"tier": "playwright"}).json()["visits"]):
+        time.sleep(POLL_S)
+    return str(visits[0]["id"])
 
 
 def waiting(weft: System) -> dict[str, str]:
@@ -212,6 +228,7 @@ def schemathesis(weft: System, site: Site, folder: Path) -> tuple[Report, str]:
             "WEFT_TEST_RUN": run.run_id,
             "WEFT_TEST_CONVERSATION": conversation(weft, site),
             "WEFT_TEST_ARTIFACT": artifact.artifact_id,
+            "WEFT_TEST_VISIT": visited(weft, site),
             **kept(weft, site),
             **patterns(weft, site),
             **waiting(weft),
