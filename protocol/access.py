@@ -10,8 +10,10 @@ from msgspec import Meta, Struct, field
 from protocol.browse import SCHEMA_VERSION
 
 OWNER_NAME: Final = "owner"
-TOKEN_PREFIX: Final = "oauth-"  # noqa: S105 - how the names of callers begin
 """The caller who has the key that was made with the installation."""
+
+TOKEN_PREFIX: Final = "oauth-"  # noqa: S105 - no secret
+"""What the names of callers with a token begin with."""
 
 
 class Scope(StrEnum):

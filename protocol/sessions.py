@@ -30,10 +30,10 @@ SAVING: Final = "session.save"
 """The purpose that a login on its way into the vault is sealed for."""
 
 MAX_STATE_BYTES = 700_000
+"""The JSON of a login at most: with what surrounds it, it has to fit into one message of NATS (1 MiB)."""
+
 MAX_LOGINS = 500
 """Saved logins of one key; no more are listed."""
-
-"""The JSON of a login at most: with what surrounds it, it has to fit into one message of NATS (1 MiB)."""
 
 Profile = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9_-][A-Za-z0-9_.-]*$(?!\n)")]
 Domain = Annotated[str, Meta(min_length=1, max_length=255)]

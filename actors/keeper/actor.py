@@ -341,7 +341,7 @@ class Keeper(Actor):
             FaultError: INTERNAL_UNAVAILABLE, when the journal cannot be read.
         """
         await self._collections.wait_current(subjects.COLLECTION_BYTES.timeout_ms)
-        return await self._kept.bytes(request.caller)
+        return await self._kept.kept_bytes(request.caller)
 
     @handles(subjects.COLLECTION_GET, at_once=32)
     async def collection(self, request: AskCollection) -> CollectionView:

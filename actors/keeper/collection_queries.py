@@ -96,15 +96,11 @@ class CollectionQueries(Struct, frozen=True):
         """
         rows = await self.database.read(_PAGE, (request.caller, request.caller, request.limit, request.offset))
         ((total,),) = await self.database.read(_TOTAL, (request.caller,))
-        bytes_ = await self.bytes(request.caller)
-        return CollectionList(
-            collections=tuple(map(self._info, rows)),
-            total=int(total),
-            kept_bytes=bytes_.kept,
-            max_bytes=bytes_.most,
-        )
+        room = await self.kept_bytes(request.caller)
+        collections = tuple(map(self._info, rows))
+        return CollectionList(collections=collections, total=int(total), kept_bytes=room.kept, max_bytes=room.most)
 
-    async def bytes(self, caller: str) -> KeptBytes:
+    async def kept_bytes(self, caller: str) -> KeptBytes:
         """Return how much a caller keeps in collections and texts, and may keep."""
         ((kept,),) = await self.database.read(_BYTES, (caller, SOURCE_BYTES, DELETED_BYTES))
         return KeptBytes(kept=kept or 0, most=0 if caller == OWNER_NAME else self.most_bytes)

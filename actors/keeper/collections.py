@@ -122,7 +122,7 @@ class CollectionTables(Struct, frozen=True):
             case SourceAdded():
                 return [self._added(sequence, line)]
             case CollectionDeleted() | SourceDeleted() | TextDeleted():
-                return [*_gone(line), (_DELETED_LINE, [(line.caller,)])]
+                return _gone(line)
             case CaptureQueued() | CaptureStarted() | SourceCaptured() | CaptureFailed():
                 return self._capture(line)
             case _:
@@ -188,10 +188,11 @@ class CollectionTables(Struct, frozen=True):
 
 
 def _gone(line: CollectionDeleted | SourceDeleted | TextDeleted) -> list[Write]:
+    left: Write = (_DELETED_LINE, [(line.caller,)])
     match line:
-        case SourceDeleted():
-            return [(_GONE, [(line.source,)])]
         case CollectionDeleted():
-            return [(_DELETED, [(line.collection,)])]
+            return [(_DELETED, [(line.collection,)]), left]
+        case SourceDeleted():
+            return [(_GONE, [(line.source,)]), left]
         case TextDeleted():
-            return []
+            return [left]

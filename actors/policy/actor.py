@@ -196,7 +196,7 @@ class Policy(Actor):
 
     @subscribes(subjects.REPLICA_GONE, at_once=4)
     async def on_gone(self, gone: ReplicaGone) -> None:
-        """Go on with what a replica has left undone that died."""
+        """Go on with what a replica that died has left undone."""
         self._take_over(gone.replica)
 
     @subscribes(subjects.REPLICA_DRAINED.at(actor="policy"), at_once=4)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actors.extraction.decide.block_arrays import BlockArrays, as_list
+from actors.extraction.evidence.money import amounts
 
 Kept = NDArray[np.bool_]
 
@@ -47,8 +48,9 @@ _COUNTED_WORDS, _MANY_COUNTED = 25, 5
 """Words at most of a line that says how many read, answered or liked what stands above it, and how many such lines a
 page has whose parts are of that kind."""
 
-_CURRENCY = r"(?:[$€£¥₹₽₩₺₴฿円元]|\b(?:eur|usd|gbp|chf|sek|nok|dkk|pln|inr|rs|kr|ft|lei|tl|\u0440\u0443\u0431)\b|zł|kč)"
-_PRICE = re.compile(rf"{_CURRENCY}\.?\s?\d|\d\s?{_CURRENCY}", re.IGNORECASE)
+_PRICE_CHARS = 400
+"""Characters of a text that are read for a price."""
+
 _PRICE_WORDS, _MANY_PRICES, _PRICED_WORDS = 8, 4, 150
 """Words at most of a price, how many of a kind a list has, and words at most of what has such a price."""
 
@@ -151,7 +153,7 @@ def _prices(arrays: BlockArrays, kept: Kept) -> Kept:
     """Return the prices of the things of a list that were kept without any."""
     role, matches = arrays.role[arrays.box], np.zeros(len(kept), np.bool_)
     short: list[int] = np.flatnonzero(~kept & (arrays.tokens <= _PRICE_WORDS)).tolist()
-    prices = [at for at in short if _PRICE.search(arrays.blocks[at].text)]
+    prices = [at for at in short if _currencies(arrays.blocks[at].text)]
     for kind in np.unique(role[prices]).tolist():
         alike = np.concatenate(([0], np.cumsum(role == kind)))
         own = [at for at in prices if role[at] == kind and _is_of_kept(arrays, kept, at, alike)]
@@ -160,11 +162,18 @@ def _prices(arrays: BlockArrays, kept: Kept) -> Kept:
     return matches
 
 
+def _currencies(text: str) -> set[str]:
+    """Return the signs of currencies by the amounts of a text."""
+    return {amount.sign for amount in amounts(text[:_PRICE_CHARS]) if amount.sign}
+
+
 def _is_of_kept(arrays: BlockArrays, kept: Kept, at: int, alike: NDArray[np.int64]) -> bool:
-    """Return whether the largest part of a page with this price alone was kept, and without one."""
+    """Return whether of the largest part of a page with this price alone some was kept, and no amount of its kind."""
     part = int(arrays.box[at])
     while part and alike[arrays.end[up := arrays.parent[part]]] - alike[arrays.first[up]] == 1:
         part = int(up)
     blocks = _blocks_of(arrays, part)
     texts = [block.text for block, is_kept in zip(arrays.blocks[blocks], kept[blocks], strict=True) if is_kept]
-    return bool(texts) and arrays.tokens[blocks].sum() <= _PRICED_WORDS and not any(map(_PRICE.search, texts))
+    own = _currencies(arrays.blocks[at].text)
+    is_told = any(not own.isdisjoint(_currencies(text)) for text in texts)
+    return bool(texts) and arrays.tokens[blocks].sum() <= _PRICED_WORDS and not is_told

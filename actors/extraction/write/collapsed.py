@@ -13,7 +13,7 @@ from turbohtml import Element, Node, Text
 from actors.extraction.parse.visibility import Hiding
 from actors.extraction.write.rendering import Verbatim
 
-COLLAPSED_MARK = "*(collapsed)*"
+_COLLAPSED_MARK = "*(collapsed)*"
 _NAMED_MARK = "*(collapsed: {})*"
 _NAME_OF_FOLD = re.compile(r"[\w .,+#/&-]{1,40}")
 """What a tab may be called to be named in the mark of its panel: nothing that Markdown reads as more than words."""
@@ -44,7 +44,7 @@ def mark_collapsed(
         _unfold(details, own)
     for element, why in islice(hidden.items(), _MAX_FOLDS):
         if why is Hiding.COLLAPSED and element.tag not in ("td", "th") and _is_shown_within(element, body):
-            _mark(element, own, _NAMED_MARK.format(names[element]) if element in names else COLLAPSED_MARK)
+            _mark(element, own, _NAMED_MARK.format(names[element]) if element in names else _COLLAPSED_MARK)
 
 
 def _is_shown_within(element: Element, body: Element) -> bool:
@@ -56,7 +56,7 @@ def _is_shown_within(element: Element, body: Element) -> bool:
 
 def _unfold(details: Element, own: Verbatim) -> None:
     summary = next((each for each in details.children if isinstance(each, Element) and each.tag == "summary"), None)
-    mark: list[Node] = [] if details.attr("open") is not None else [own.element(COLLAPSED_MARK)]
+    mark: list[Node] = [] if details.attr("open") is not None else [own.element(_COLLAPSED_MARK)]
     if summary is None:
         if mark:
             details.insert(0, Element("p", None, mark))

@@ -95,10 +95,10 @@ def substitutes(
     return [*_players(body, content, hidden, base, own), *_ratings(body, content, hidden, own)]
 
 
-def write_substitutes(substitutes: list[Substitute]) -> None:
+def write_substitutes(marked: list[Substitute]) -> None:
     """Write them into a pruned tree; a rating only where its place does not say the figure."""
     rates = dict[Element, list[Substitute]]()
-    for one in substitutes:
+    for one in marked:
         parent = one.place.parent
         if isinstance(parent, Element) and one.address:
             _write_link(one, parent)
